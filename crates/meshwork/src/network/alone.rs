@@ -28,9 +28,7 @@ pub(super) static PARAMS: &[Param] = &[
     wormhole::GLOBAL_LATENCY,
 ];
 
-/// The packet model of each site, and the parameters of the jobs' messages.
-///
-/// Both serve to simulate a job that is alone in the network.
+/// Simulates a job as if it were alone in the network.
 pub(super) struct Alone {
     sites: Vec<(Lone, Grid)>,
     messaging: Messaging,
@@ -38,12 +36,9 @@ pub(super) struct Alone {
 }
 
 /// Estimated time and message statistics of a job that has the network to itself.
-///
-/// In the estimate, a packet waits only for earlier packets from its own node.
 pub(super) struct Estimate {
     /// Cycles from the job's start to the arrival of its last message.
     pub(super) time: f64,
-    /// Message statistics of the job.
     pub(super) messages: Messages,
 }
 
@@ -75,7 +70,6 @@ impl Alone {
         })
     }
 
-    /// The packet model of each site.
     pub(super) fn lone(&self) -> impl Iterator<Item = &Lone> {
         self.sites.iter().map(|(lone, _)| lone)
     }
@@ -90,15 +84,12 @@ impl Alone {
         self.sites.iter().map(|(lone, _)| lone.links()).sum()
     }
 
-    /// Number of flits (the units in which packets cross links) in a packet.
     pub(super) fn flits(&self) -> u64 {
         self.flits
     }
 
-    /// The message plan of a job, and the node of each of its processes.
-    ///
-    /// # Errors
-    /// If the pattern is not defined for the job's number of processes.
+    /// The message plan of a job, and the node of each of its processes. Fails if the pattern is
+    /// not defined for the job's number of processes.
     pub(super) fn plan(
         &self,
         run: RunKey,
@@ -109,13 +100,10 @@ impl Alone {
         Ok((self.messaging.plan(run.id, nodes.len() as u32)?, nodes))
     }
 
-    /// Estimates the time and messages of a job that has the network to itself.
-    ///
-    /// If there are fewer nodes than processes, processes share nodes. The processes of a node then
-    /// send one after another: each begins when the one before it has sent all of its messages.
-    ///
-    /// # Complexity
-    /// **O(m d)** for *m* messages on a machine of *d* dimensions.
+    /// Estimates the time and messages of a job that has the network to itself. If there are fewer
+    /// nodes than processes, processes share nodes. The processes of a node then send one after
+    /// another: each begins when the one before it has sent all of its messages. Time: **O(m d)**
+    /// for *m* messages on a machine of *d* dimensions.
     pub(super) fn estimate(&mut self, site: usize, plan: &Plan, nodes: &[Node]) -> Estimate {
         let Messaging { send, think, .. } = self.messaging;
         let lone = &mut self.sites[site].0;

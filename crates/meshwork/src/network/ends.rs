@@ -4,7 +4,7 @@ use crate::job::Time;
 
 /// The end of a running job, as an entry of [`Ends`]. It may carry further data of a network model.
 pub(crate) trait Ending: Copy + PartialEq {
-    /// Key by which end times are ordered: the time, then a number (for a job, its arrival index).
+    /// End time, and a number that breaks ties (for a job, its arrival index).
     fn order(&self) -> (Time, u64);
 
     #[inline(always)]
@@ -18,19 +18,15 @@ pub(crate) trait Ending: Copy + PartialEq {
 /// Maximum number of jobs' end times in a chunk of the list, small enough for quick insertion.
 const CHUNK: usize = 64;
 
-/// The end times of running jobs, in order of time.
-///
-/// They are stored in chunks, and on most machines one chunk holds all of them. Each chunk is in
-/// descending order, so its earliest end time is its last entry. Jobs usually leave in the order of
-/// their end times. So an entry is removed from the last places of its chunk, and few entries move.
-///
-/// # Complexity
-/// **O(1)** to read or remove the earliest end time. **O(log r + c)** for *r* jobs in chunks of *c*
-/// to insert or remove another one. Up to *r* / *c* moves when a chunk is split or emptied.
+/// The end times of running jobs, in order of time. They are stored in chunks, and on most machines
+/// one chunk holds all of them. Each chunk is in descending order, so its earliest end time is its
+/// last entry. Jobs usually leave in the order of their end times. So an entry is removed from the
+/// last places of its chunk, and few entries move. The earliest end time is read or removed
+/// in **O(1)**, another one is inserted or removed in **O(log r + c)** for *r* jobs in chunks of
+/// *c*. Up to *r* / *c* chunks move when a chunk is split or emptied.
 pub(crate) struct Ends<E> {
     soonest: Vec<E>,
     /// Chunks of all end times that are not in `soonest`, the latest first; none of them is empty.
-    ///
     /// The chunk `soonest` has the earliest end times.
     later: Vec<Vec<E>>,
 }
@@ -42,9 +38,7 @@ impl<E> Default for Ends<E> {
 }
 
 impl<E: Ending> Ends<E> {
-    /// Index in `later` of the chunk to which an end time belongs.
-    ///
-    /// `None` if it belongs to the chunk `soonest`, which has the earliest end times.
+    /// Index in `later` of the chunk to which an end time belongs; `None` for `soonest`.
     #[inline]
     fn later_chunk(&self, end: &E) -> Option<usize> {
         // On most machines the soonest chunk is the only one.
@@ -71,7 +65,6 @@ impl<E: Ending> Ends<E> {
         }
     }
 
-    /// Removes an end if it is present.
     #[inline]
     pub(crate) fn remove(&mut self, end: &E) {
         let Some(at) = self.later_chunk(end) else {
@@ -90,7 +83,6 @@ impl<E: Ending> Ends<E> {
         self.soonest.last()
     }
 
-    /// Removes and returns the end of the job that ends first.
     #[inline(always)]
     pub(crate) fn take_first(&mut self) -> Option<E> {
         let first = self.soonest.pop();
@@ -115,7 +107,6 @@ impl<E: Ending> Ends<E> {
     }
 }
 
-/// Whether an end time of a job comes before all end times that are stored in a chunk.
 #[inline(always)]
 fn is_before_all<E: Ending>(end: &E, chunk: &[E]) -> bool {
     chunk.last().is_some_and(|soonest| end.is_before(soonest))

@@ -27,9 +27,8 @@ struct Run {
     key: RunKey,
     plan: Plan,
     start: Time,
-    /// Time that the job takes on its current nodes if it is alone.
-    ///
-    /// `left` is how much of this time is left.
+    /// Time that the job takes on its current nodes if it is alone. `left` is how much of this time
+    /// is left.
     time: f64,
     left: f64,
     rate: f64,
@@ -80,8 +79,6 @@ impl Flow {
         used.map(|(link, messages)| (link, (messages as f64 * each) as u64)).collect()
     }
 
-    /// Adds the loads of a job to the loads of its links if `adds` is set; otherwise subtracts
-    /// them.
     fn load(&mut self, slot: u32, adds: bool) {
         let (Some(loads), Some(run)) = (&mut self.loads, &self.runs[slot as usize]) else { return };
         for &(link, load) in &run.loads {
@@ -127,9 +124,8 @@ impl Network for Flow {
         Ok(())
     }
 
-    /// Moves a job to other nodes. The fraction of the job's work that remains does not change. The
-    /// time for the whole work becomes the time on the new nodes. Then `more` is added to the
-    /// remaining time. The given rate of work has no effect, because it does not change messages.
+    /// Moves a job to other nodes. The remaining fraction of its work stays the same, and `more` is
+    /// added to the remaining time. The rate has no effect, because it does not change messages.
     fn change(
         &mut self,
         now: Time,

@@ -22,9 +22,8 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
 )
 .memory(|_, _| Ok(0));
 
-/// The ideal network: the finish times of running jobs, and a slot for each of them.
-///
-/// A slot has the remaining work of a job at its last change, from which its finish time follows.
+/// The ideal network: the finish times of running jobs, and a slot for each of them. A slot has the
+/// remaining work of a job at its last change, from which its finish time follows.
 #[derive(Default)]
 pub(super) struct Ideal {
     finishes: Ends<Finish>,
@@ -52,7 +51,6 @@ struct Slot {
 }
 
 impl Slot {
-    /// Finish time of the job `run`, if its rate does not change. The job's slot is `self`.
     #[inline(always)]
     fn finish(&self, run: RunKey) -> Finish {
         Finish { at: self.since + self.work.left / self.work.rate, run }
@@ -143,8 +141,6 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the network `ideal` with a list of jobs that is searched for the next one to
-        /// finish.
         #[test]
         fn the_heap_agrees_with_a_list(ops in prop::collection::vec(ops(), 1..80)) {
             let nowhere = Placement::default();

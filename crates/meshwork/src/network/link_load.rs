@@ -13,10 +13,9 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
              carries, each of them is slowed in proportion",
     )
     .definition(
-        "As `hops`; besides, every job loads each link of its ways with flits per \
-             cycle, evenly over the time it takes alone. Where the sum over jobs \
-             exceeds one flit per cycle, each job goes on at the rate that its fullest \
-             link allows. It is a fluid: no flit is moved.",
+        "As `hops`; besides, every job loads each link of its ways with flits per cycle, evenly \
+         over the time it takes alone. Where the sum over jobs exceeds one flit per cycle, each \
+         job goes on at the rate that its fullest link allows. It is a fluid: no flit is moved.",
     )
     .complexity(
         "O(m · h) once for each job with m messages over h links, and O(links \

@@ -4,70 +4,44 @@ use super::pattern::{self, Destinations, Pattern, PatternContext, PatternEntry};
 use super::{Cycle, NetworkError};
 use crate::machine::Placement;
 use crate::observe::JobId;
-use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, Words};
+use crate::registry::{Kind, LARGEST, Param, Params, Words};
 use crate::rng::{Stream, keyed};
 use crate::topology::{Grid, Node};
 
-/// Parameter for the communication pattern.
-pub(super) const PATTERN: Param = Param {
-    name: "pattern",
-    kind: Kind::Component(&pattern::FAMILY),
-    default: DefaultValue::Is("\"all_to_all\""),
-    help: "which process of a job sends to which",
-};
+pub(super) const PATTERN: Param = Param::new("pattern", Kind::Component(&pattern::FAMILY))
+    .is("\"all_to_all\"")
+    .help("which process of a job sends to which");
 
-/// Parameter for the number of messages of a job in each round.
-pub(super) const NUM_MESSAGES: Param = Param {
-    name: "num_messages",
-    kind: Kind::Integer(1, 1 << 32),
-    default: DefaultValue::Absent("those of one round of the pattern; 1 for `random`"),
-    help: "messages of each job, of which senders take turns",
-};
+pub(super) const NUM_MESSAGES: Param = Param::new("num_messages", Kind::Integer(1, 1 << 32))
+    .absent("those of one round of the pattern; 1 for `random`")
+    .help("messages of each job, of which senders take turns");
 
-/// Parameter that says whether each job has `num_messages` messages or `num_messages` is a mean.
-pub(super) const QUOTA: Param = Param {
-    name: "quota",
-    kind: QUOTAS.kind(),
-    default: DefaultValue::Is("\"exact\""),
-    help: "whether `num_messages` is the number for every job, or the mean of an exponential one",
-};
+pub(super) const QUOTA: Param = Param::new("quota", QUOTAS.kind())
+    .is("\"exact\"")
+    .help("whether `num_messages` is the number for every job, or the mean of an exponential one");
 
-/// Parameter for the number of rounds of messages.
-pub(super) const ITERATIONS: Param = Param {
-    name: "iterations",
-    kind: Kind::Integer(1, 1 << 32),
-    default: DefaultValue::Is("1"),
-    help: "how often a job sends its messages",
-};
+pub(super) const ITERATIONS: Param = Param::new("iterations", Kind::Integer(1, 1 << 32))
+    .is("1")
+    .help("how often a job sends its messages");
 
-/// Parameter for the cycles that a process computes between two messages.
-pub(super) const THINK_TIME: Param = Param {
-    name: "think_time",
-    kind: Kind::Integer(0, 1 << 40),
-    default: DefaultValue::Is("0"),
-    help: "cycles that a process computes between two messages",
-};
+pub(super) const THINK_TIME: Param = Param::new("think_time", Kind::Integer(0, 1 << 40))
+    .is("0")
+    .help("cycles that a process computes between two messages");
 
-/// Parameter that says when a process continues with its next message.
-pub(super) const SEND: Param = Param {
-    name: "send",
-    kind: NEXT_SENDS.kind(),
-    default: DefaultValue::Is("\"injected\""),
-    help: "whether a process goes on to its next message when one has left it, or when it has arrived",
-};
+pub(super) const SEND: Param = Param::new("send", NEXT_SENDS.kind()).is("\"injected\"").help(
+    "whether a process goes on to its next message when one has left it, or when it has \
+         arrived",
+);
 
-/// Parameter for the order in which a process sends to several other processes.
-pub(super) const DESTINATIONS: Param = Param {
-    name: "destinations",
-    kind: DESTINATION_ORDERS.kind(),
-    default: DefaultValue::Is("\"ascending\""),
-    help: "order of the destinations of a process that sends to all: by rank, from its own on, or random",
-};
+pub(super) const DESTINATIONS: Param =
+    Param::new("destinations", DESTINATION_ORDERS.kind()).is("\"ascending\"").help(
+        "order of the destinations of a process that sends to all: by rank, from its own on, or \
+         random",
+    );
 
-/// The node of each process of a job, by rank (the index of a process).
-///
-/// If jobs share nodes, each piece of a job is a process, and a node may have several processes.
-/// Otherwise, a job has one process on each of its nodes.
+/// The node of each process of a job, by rank (the index of a process). If jobs share nodes, each
+/// piece of a job is a process, and a node may have several processes. Otherwise, a job has one
+/// process on each of its nodes.
 pub(super) fn process_nodes(at: &Placement, grid: &Grid) -> Vec<Node> {
     let Some(parts) = &at.parts else { return at.nodes(grid) };
     let pieces = parts.parts.iter();
@@ -132,10 +106,7 @@ impl Messaging {
     }
 
     /// The messages of a job with `ranks` processes. They depend on the job but not on its
-    /// placement.
-    ///
-    /// # Errors
-    /// If the pattern is not defined for this number of processes.
+    /// placement. Fails if the pattern is not defined for this number of processes.
     pub(super) fn plan(&self, job: JobId, ranks: u32) -> Result<Plan, NetworkError> {
         self.entry.serves(ranks.into())?;
         let key = keyed(self.seed, self.replication, job.0);
@@ -166,9 +137,8 @@ impl Messaging {
         Ok(Plan { pattern: Some(pattern), senders, quota, rounds: self.iterations, key })
     }
 
-    /// Checks that each message of a pattern goes to another process of the job.
-    ///
-    /// This is for patterns that are not built in.
+    /// Checks that each message of a pattern goes to another process of the job. This is for
+    /// patterns that are not built in.
     fn check(&self, pattern: &dyn Pattern, ranks: u32) -> Result<(), NetworkError> {
         let mut messages =
             (0..ranks).flat_map(|rank| (0..pattern.messages(rank)).map(move |index| (rank, index)));
@@ -198,15 +168,13 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Processes that send at least one message, in ascending order.
     pub(super) fn senders(&self) -> &[u32] {
         &self.senders
     }
 
-    /// Number of messages of a process in all rounds.
-    ///
-    /// If the job has a fixed number of messages, its senders get equal shares of it. If the shares
-    /// are not whole numbers, the senders of lowest rank send one message more.
+    /// Number of messages of a process in all rounds. If the job has a fixed number of messages,
+    /// its senders get equal shares of it. If the shares are not whole numbers, the senders of
+    /// lowest rank send one message more.
     pub(super) fn messages(&self, rank: u32) -> u64 {
         let (Some(pattern), Ok(place)) = (&self.pattern, self.senders.binary_search(&rank)) else {
             return 0;

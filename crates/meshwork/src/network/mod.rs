@@ -14,7 +14,7 @@ pub mod wormhole;
 use crate::job::Time;
 use crate::machine::Placement;
 use crate::observe::{JobId, Messages};
-use crate::registry::{About, Family, Named, Params, Problem, abouts};
+use crate::registry::{About, Family, Params, Problem, abouts, named};
 use crate::topology::Topology;
 pub(crate) use ends::{Ending, Ends};
 
@@ -205,11 +205,7 @@ impl NetworkEntry {
     }
 }
 
-impl Named for NetworkEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(NetworkEntry);
 
 /// All networks of this crate.
 pub static NETWORKS: &[&NetworkEntry] =

@@ -1,7 +1,7 @@
 //! Communication patterns: which processes of a job send to which others, and in which order.
 
 use super::NetworkError;
-use crate::registry::{About, Family, Named, Params, abouts};
+use crate::registry::{About, Family, Params, abouts, named};
 use crate::rng::{Stream, keyed};
 
 /// Registry entry of a communication pattern.
@@ -57,11 +57,7 @@ impl PatternEntry {
     }
 }
 
-impl Named for PatternEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(PatternEntry);
 
 /// Inputs of a pattern: its parameters, the order of messages, and the source of random draws.
 pub struct PatternContext<'a> {
@@ -148,8 +144,7 @@ static RANDOM: PatternEntry = PatternEntry::new(
              `num_messages` says",
     )
     .definition(
-        "Each message has a sender drawn from all processes, and a receiver drawn \
-             from all others.",
+        "Each message has a sender drawn from all processes, and a receiver drawn from all others.",
     )
     .complexity("`num_messages` messages in a round; 1 where that is left out.")
     .source(PAPER),
@@ -173,9 +168,8 @@ static NEAR_NEIGHBOUR: PatternEntry = PatternEntry::new(
     )
     .aliases(&["near_neighbor"])
     .definition(
-        "The p processes fill a square of side ⌈√p⌉ row by row. Each sends to its \
-             neighbours right, left, below and above, in this order, where there are \
-             any.",
+        "The p processes fill a square of side ⌈√p⌉ row by row. Each sends to its neighbours \
+         right, left, below and above, in this order, where there are any.",
     )
     .complexity("At most 4 p messages in a round of p processes.")
     .source(LO),
@@ -193,8 +187,7 @@ static RING: PatternEntry = PatternEntry::new(
 static FFT: PatternEntry = PatternEntry::new(
     About::new(
         "fft",
-        "the butterfly: to the process whose number differs in bit 0, then in bit \
-             1, and so on",
+        "the butterfly: to the process whose number differs in bit 0, then in bit 1, and so on",
     )
     .aliases(&["butterfly"])
     .definition(
@@ -254,10 +247,8 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry::new(
     },
 );
 
-/// The processes to which process `rank` sends in a binomial tree.
-///
-/// The children of the process in the tree come first, beginning with the child of the largest
-/// subtree. The parent comes last.
+/// The processes to which process `rank` sends in a binomial tree. The children of the process in
+/// the tree come first, beginning with the child of the largest subtree. The parent comes last.
 fn tree(ranks: u32, rank: u32) -> Vec<u32> {
     // The root has children at all distances that are powers of two. Any other process has children
     // only at the powers of two below the lowest set bit of its rank.
@@ -298,7 +289,6 @@ impl Square {
     }
 }
 
-/// A pattern stored as one list of receivers for each process.
 struct Lists {
     lists: Vec<Vec<u32>>,
 }
@@ -317,10 +307,8 @@ impl Pattern for Lists {
     }
 }
 
-/// The pattern in which every process, or only the process `root`, sends to all other processes.
-///
-/// Receivers are computed and not stored, because all-to-all has about as many messages as the
-/// square of the number of processes.
+/// Every process, or only `root`, sends to all others. Receivers are computed, because all-to-all
+/// has about as many messages as the square of the number of processes.
 struct ToOthers {
     ranks: u32,
     root: Option<u32>,
@@ -354,11 +342,10 @@ impl Pattern for ToOthers {
     }
 }
 
-/// Value of `index` under a random permutation of the numbers below `count`.
-///
-/// No list is stored. Four rounds of a Feistel network permute the numbers of *b* bits, where *b*
-/// is the smallest even number of bits that can represent all numbers below `count`. The four
-/// rounds are repeated until the result is below `count`.
+/// Value of `index` under a random permutation of the numbers below `count`. No list is stored.
+/// Four rounds of a Feistel network permute the numbers of *b* bits, where *b* is the smallest even
+/// number of bits that can represent all numbers below `count`. The four rounds are repeated until
+/// the result is below `count`.
 fn shuffled(index: u32, count: u32, key: u64) -> u32 {
     let half = (u32::BITS - (count - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;

@@ -2,7 +2,7 @@
 //! it.
 
 use super::wormhole::{self, Cycle, Delivery, Engine, Load, Message, Stuck, Turn, WormholeConfig};
-use crate::registry::{About, Family, Named, Problem, abouts, with_article};
+use crate::registry::{About, Family, Problem, abouts, named, with_article};
 use crate::rng::{Stream, keyed};
 use crate::topology::{Grid, Node, Topology};
 
@@ -16,11 +16,7 @@ pub struct TrafficEntry {
     serves: fn(&Topology) -> Result<(), String>,
 }
 
-impl Named for TrafficEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(TrafficEntry);
 
 /// All traffic patterns of this crate.
 pub static TRAFFIC: &[&TrafficEntry] =
@@ -46,13 +42,11 @@ static UNIFORM: TrafficEntry = TrafficEntry {
 static TRANSPOSE: TrafficEntry = TrafficEntry {
     about: About::new(
         "transpose",
-        "the coordinates in reverse order, as of a matrix; on a hypercube their \
-             halves exchanged",
+        "the coordinates in reverse order, as of a matrix; on a hypercube their halves exchanged",
     )
     .definition(
-        "A node sends to the one whose coordinates are its own in reverse order; \
-             on a hypercube, whose address has the two halves exchanged. Sides have to \
-             read the same backwards.",
+        "A node sends to the one whose coordinates are its own in reverse order; on a hypercube, \
+         whose address has the two halves exchanged. Sides have to read the same backwards.",
     )
     .complexity("O(d) for each packet in d dimensions.")
     .source(BOOK),
@@ -91,8 +85,7 @@ static BIT_COMPLEMENT: TrafficEntry = TrafficEntry {
     )
     .aliases(&["bitcomp"])
     .definition(
-        "Node i of n sends to node n − 1 − i. The number of nodes has to be a \
-             power of two.",
+        "Node i of n sends to node n − 1 − i. The number of nodes has to be a power of two.",
     )
     .complexity("O(1) for each packet.")
     .source(BOOK),
@@ -111,8 +104,7 @@ static BIT_COMPLEMENT: TrafficEntry = TrafficEntry {
 static TORNADO: TrafficEntry = TrafficEntry {
     about: About::new("tornado", "nearly half way around every dimension, upwards")
         .definition(
-            "In every dimension of side k, a node sends ⌈k/2⌉ − 1 steps upwards, \
-             around the edge.",
+            "In every dimension of side k, a node sends ⌈k/2⌉ − 1 steps upwards, around the edge.",
         )
         .complexity("O(d) for each packet in d dimensions.")
         .source(BOOK),
@@ -133,15 +125,13 @@ static NEIGHBOUR: TrafficEntry = TrafficEntry {
 static NEXT_GROUP: TrafficEntry = TrafficEntry {
     about: About::new(
         "next_group",
-        "every packet to any node of the next group: on a dragonfly all of a group \
-             share one link",
+        "every packet to any node of the next group: on a dragonfly all of a group share one link",
     )
     .aliases(&["adversarial"])
     .definition(
-        "A node sends to nodes drawn from the next group, the last group to the \
-             first. On a dragonfly, where one link joins two groups, no minimal way \
-             can carry more than that link; on a fat tree a group is a subtree below \
-             the top, so that every packet crosses it.",
+        "A node sends to nodes drawn from the next group, the last group to the first. On a \
+         dragonfly, where one link joins two groups, no minimal way can carry more than that link; \
+         on a fat tree a group is a subtree below the top, so that every packet crosses it.",
     )
     .complexity("One random number for each packet.")
     .source(
@@ -176,8 +166,7 @@ static HOTSPOT: TrafficEntry = TrafficEntry {
     )
     .complexity("Two random numbers for each packet.")
     .source(
-        "Pfister & Norton, Hot spot contention and combining, IEEE Trans. \
-             Computers 34(10), 1985",
+        "Pfister & Norton, Hot spot contention and combining, IEEE Trans. Computers 34(10), 1985",
     ),
     to: |machine, _, rng| {
         let grid = machine.grid();
@@ -190,9 +179,7 @@ static HOTSPOT: TrafficEntry = TrafficEntry {
     serves: |_| Ok(()),
 };
 
-/// The grid of a machine whose links join neighbours in the grid.
-///
-/// For any other machine, an error of one sentence.
+/// The grid of a machine whose links join neighbours in the grid, or an error of one sentence.
 fn on_a_grid<'a>(pattern: &str, machine: &'a Topology) -> Result<&'a Grid, String> {
     if machine.wiring().is_grid() {
         return Ok(machine.grid());
@@ -365,9 +352,7 @@ struct Seen {
 }
 
 impl OpenLoop<'_> {
-    /// Number of cycles from one packet of a node to its next packet, drawn at random.
-    ///
-    /// The distribution is geometric, because each cycle has the same probability of a new packet.
+    /// Cycles from one packet of a node to its next, geometrically distributed.
     fn gap(&mut self, node: Node) -> Cycle {
         let unit = self.nodes[node as usize].rng.unit();
         1 + (libm::log(unit) / self.log_of_none) as Cycle

@@ -24,10 +24,8 @@ pub enum Integrand {
     Of(fn(&MachineState) -> f64),
 }
 
-/// Number of named state variables, which have a variant of their own in [`Integrand`].
-///
-/// If any metric integrates over time, all named variables are integrated. This is cheap: several
-/// metrics share each variable, and no variable needs a function call.
+/// Number of variants of [`Integrand`] for state variables. All are integrated if any metric
+/// integrates over time, which is cheap.
 pub(super) const NAMED: usize = 7;
 
 impl Integrand {
@@ -36,9 +34,8 @@ impl Integrand {
         matches!(self, Integrand::FreeInVain | Integrand::Of(_))
     }
 
-    /// Index of a state variable that has a variant of its own.
-    ///
-    /// For any other variable, the error is the function to integrate.
+    /// Index of a state variable that has a variant of its own. For any other variable, the error
+    /// is the function to integrate.
     pub(super) fn place(self) -> Result<usize, fn(&MachineState) -> f64> {
         Ok(match self {
             Integrand::Time => 0,

@@ -11,10 +11,7 @@ use super::areas::NAMED;
 /// Maximum number of batches. If it would be exceeded, batches are merged in pairs.
 const MAX_BATCHES: u64 = 40;
 
-/// Minimum number of batches in a run from which a confidence interval is computed.
-///
-/// At least `MIN_KEPT` of them must lie in the measured part of the run. From fewer batches, the
-/// estimate of their variance would be too uncertain.
+/// Minimum number of batches for a confidence interval, of which `MIN_KEPT` must be measured.
 const MIN_BATCHES: usize = 20;
 const MIN_KEPT: usize = 10;
 
@@ -47,9 +44,8 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Integral over time of the state variable or function with the index `place`.
-    ///
-    /// The named state variables have the lowest indices. Other functions follow.
+    /// Integral over time of the state variable or function with the index `place`. The named state
+    /// variables have the lowest indices. Other functions follow.
     pub(super) fn area(&self, place: usize) -> f64 {
         self.areas.get(place).copied().unwrap_or_else(|| self.further[place - NAMED])
     }
@@ -93,7 +89,6 @@ impl Batches {
         Batches { metrics, further, doubled: 0, batches: Vec::new(), waiting: 0 }
     }
 
-    /// Number of jobs in a batch.
     pub(super) fn jobs(&self) -> u64 {
         1 << self.doubled
     }
@@ -123,9 +118,7 @@ impl Batches {
         &mut self.batch(id, false).sums.ratios
     }
 
-    /// Counts a finished job. Returns the sums of its batch, to which the job is then added.
-    ///
-    /// They are the numerator and denominator of each metric.
+    /// Counts a finished job, and returns the sums of its batch, to which the caller adds the job.
     #[inline(always)]
     pub(super) fn measured(&mut self, id: JobId) -> &mut [Ratio] {
         let batch = self.batch(id, false);
@@ -133,17 +126,14 @@ impl Batches {
         &mut batch.sums.ratios
     }
 
-    /// Sums of the batch of the last arrival, to which elapsed time is added.
-    ///
-    /// `None` before the first arrival.
+    /// Sums of the batch of the last arrival, to which elapsed time is added; `None` before it.
     #[inline(always)]
     pub(super) fn of_time(&mut self) -> Option<&mut Sums> {
         self.batches.last_mut().map(|batch| &mut batch.sums)
     }
 
-    /// Numerator and denominator of a metric over the whole run: their sums over all batches.
-    ///
-    /// `of` returns the numerator and denominator for the sums of one batch.
+    /// Numerator and denominator of a metric over the whole run: their sums over all batches. `of`
+    /// returns the numerator and denominator for the sums of one batch.
     pub(super) fn whole(&self, of: impl Fn(&Sums) -> Ratio) -> Ratio {
         let mut whole = Ratio::default();
         for batch in &self.batches {
@@ -153,10 +143,8 @@ impl Batches {
         whole
     }
 
-    /// Range of the batches from which confidence intervals are computed. These batches lie
-    /// entirely in the measured part of the run. At least half of the jobs of each batch were
-    /// measured. The last batch is excluded, because it may lack jobs and contains the time after
-    /// the last arrival. Empty if fewer than ten batches remain.
+    /// Range of the batches for confidence intervals: wholly measured, with at least half of their
+    /// jobs. The last batch may lack jobs, and is excluded. Empty if fewer than ten batches remain.
     pub(super) fn kept(&self) -> std::ops::Range<usize> {
         let last = self.batches.len().saturating_sub(1);
         if self.batches.len() < MIN_BATCHES {
@@ -187,9 +175,8 @@ impl Batches {
         met.map(|batch| batch.seen / batch.arrived as f64).collect()
     }
 
-    /// Batch to which a job belongs by its arrival index.
-    ///
-    /// Refused jobs have an index too, but are not added to their batch. So a batch may stay empty.
+    /// Batch to which a job belongs by its arrival index. Refused jobs have an index too, but are
+    /// not added to their batch. So a batch may stay empty.
     #[inline(always)]
     fn batch(&mut self, id: JobId, is_measuring: bool) -> &mut Batch {
         let index = (id.0 >> self.doubled) as usize;

@@ -9,12 +9,11 @@ pub(super) const MAX_EXACT: usize = 1 << 20;
 /// mantissa remain.
 const DROPPED: u32 = 42;
 
-/// Nonnegative values of one quantity, in the order of addition.
-///
-/// Up to [`MAX_EXACT`] values are stored individually, eight bytes each, and quantiles are exact.
-/// If there are more, only the number of values in each class of relative width 2⁻¹⁰ is stored. A
-/// quantile is then within 0.05 % of the exact one. There are 1024 classes for each power of two,
-/// in practice about ten thousand in all.
+/// Nonnegative values of one quantity, in the order of addition. Up to [`MAX_EXACT`] values are
+/// stored individually, eight bytes each, and quantiles are exact. If there are more, only the
+/// number of values in each class of relative width 2⁻¹⁰ is stored. A quantile is then within 0.05
+/// % of the exact one. There are 1024 classes for each power of two, in practice about ten thousand
+/// in all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quantiles {
     exact: Vec<f64>,
@@ -24,10 +23,8 @@ pub(super) struct Quantiles {
 }
 
 impl Quantiles {
-    /// Adds a value, which must not be negative.
-    ///
-    /// # Complexity
-    /// **O(1)** while values are stored individually, later **O(log c)** with *c* classes.
+    /// Adds a value, which must not be negative. Time: **O(1)** while values are stored
+    /// individually, later **O(log c)** with *c* classes.
     pub(super) fn add(&mut self, value: f64) {
         self.add_up_to(value, MAX_EXACT);
     }
@@ -45,14 +42,10 @@ impl Quantiles {
         }
     }
 
-    /// Quantile for a probability `share` from 0 to 1; `None` if there are no values.
-    ///
-    /// Of *n* sorted values, the quantile is the value at index `share` · (*n* − 1), counted from 0
-    /// and linearly interpolated between neighbours. So the median of an even number of values is
-    /// the mean of the two middle values.
-    ///
-    /// # Complexity
-    /// **O(n)** for *n* values.
+    /// Quantile for a probability `share` from 0 to 1; `None` if there are no values. Of *n* sorted
+    /// values, the quantile is the value at index `share` · (*n* − 1), counted from 0 and linearly
+    /// interpolated between neighbours. So the median of an even number of values is the mean of
+    /// the two middle values. Time: **O(n)** for *n* values.
     #[must_use]
     pub(super) fn quantile(&self, share: f64) -> Option<f64> {
         if self.counted == 0 {
@@ -64,7 +57,6 @@ impl Quantiles {
     }
 
     /// Midpoint of the class of the value with this rank (its index in ascending order, from 0).
-    ///
     /// The class of the value 0 has the midpoint 0.
     fn ranked(&self, rank: u64) -> Option<f64> {
         let mut below = 0;
@@ -101,9 +93,8 @@ impl Quantiles {
     }
 }
 
-/// Index of a quantile among `count` sorted values, counted from 0.
-///
-/// Returns the index rounded down, and the fraction that was rounded off.
+/// Index of a quantile among `count` sorted values, counted from 0. Returns the index rounded down,
+/// and the fraction that was rounded off.
 fn place(count: u64, share: f64) -> (u64, f64) {
     let at = share * (count - 1) as f64;
     (at.floor() as u64, at - at.floor())
@@ -129,7 +120,6 @@ mod tests {
 
     use super::*;
 
-    /// Reference version of a quantile, which sorts all values.
     fn by_sorting(values: &[f64], share: f64) -> Option<f64> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);

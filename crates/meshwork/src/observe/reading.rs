@@ -10,9 +10,7 @@ use super::metrics::{Integrand, Measure};
 pub(super) enum Reading {
     /// Index of a ratio whose numerator and denominator are summed for this metric alone.
     Ratio(usize),
-    /// Indices of a numerator, summed for this metric alone, and of an integral over time.
-    ///
-    /// The integral is the denominator.
+    /// Indices of a numerator that is summed for this metric alone, and of an integral over time.
     OverArea(usize, usize),
     /// Indices of two integrals over time: the numerator and the denominator.
     Areas(usize, usize),

@@ -37,7 +37,6 @@ type Classes<K> = BTreeMap<K, Class>;
 
 #[derive(Clone, Debug)]
 struct Class {
-    /// Number of finished jobs of the class.
     jobs: u64,
     /// Sums of numerator and denominator of each metric, over the jobs of the class.
     ratios: Vec<Ratio>,
@@ -45,14 +44,37 @@ struct Class {
     values: Vec<Quantiles>,
 }
 
-/// Maximum number of values stored individually in each class of jobs. It is small because there
-/// may be thousands of classes, such as one for each user.
+/// Maximum number of values stored for each class of jobs; there may be thousands of classes.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// Minimum number of values in a batch that are expected to exceed a quantile.
-///
-/// If fewer are expected, the quantile is not measured by batch.
+/// A batch has a quantile only if at least this many of its values are expected to exceed it.
 const FEWEST_BEYOND: f64 = 10.0;
+
+/// The metrics by the way in which they are measured, each with its index.
+#[derive(Default)]
+struct Kinds {
+    /// Metric, integrand, and function for the wasted time of a run.
+    net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
+    /// Metric, and what a finished job adds to its numerator.
+    rates: Vec<(usize, fn(&Running) -> f64)>,
+    means: Vec<(usize, Quantity)>,
+    per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64, Rules)>,
+    per_ratio: Vec<(usize, fn(&Running, Time, &Rules) -> (f64, f64), Rules)>,
+    mean_by: Vec<(usize, JobValue)>,
+    per_wait: Vec<(usize, Cause)>,
+    per_message: Vec<(usize, fn(&Messages) -> f64)>,
+    per_start: Vec<(usize, fn(&Running) -> f64)>,
+    per_arrival: Vec<usize>,
+    /// Metric, and numerator and denominator that are evaluated at each start and end of a job.
+    per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
+    power: Vec<usize>,
+    /// Quantities with their values and the jobs that have them, in equal order.
+    quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
+    /// Metric, quantity, and sums.
+    evenness: Vec<(usize, Quantity, Evenness)>,
+    /// Lateness is known only after the run: `judged` lists the jobs if this is not empty.
+    per_lateness: Vec<(usize, fn(f64) -> f64)>,
+}
 
 /// Observer that measures a run: see [`Window`].
 ///
@@ -67,61 +89,21 @@ const FEWEST_BEYOND: f64 = 10.0;
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
-    /// Whether some metric uses integrals over time. If so, all state variables and the functions
-    /// in `further` are integrated.
+    /// Whether some metric uses integrals over time; if so, all state variables are integrated.
     sums_over_time: bool,
     further: Vec<fn(&MachineState) -> f64>,
     /// Indices at which the numerator and the denominator of each metric are stored.
     readings: Vec<Reading>,
-    /// Metrics of [`Measure::Net`]: index of the metric, integrand, and function for a run's wasted
-    /// time.
-    net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
-    /// Metrics of [`Measure::Rate`]: index of the metric, and what a finished job adds to its
-    /// numerator.
-    rates: Vec<(usize, fn(&Running) -> f64)>,
-    /// Metrics that are means, over the finished jobs, of a quantity such as the wait.
-    means: Vec<(usize, Quantity)>,
-    /// Metrics that are means, over the finished jobs, of a function of the job.
-    per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64, Rules)>,
-    /// Metrics that are ratios of two sums over the finished jobs.
-    per_ratio: Vec<(usize, fn(&Running, Time, &Rules) -> (f64, f64), Rules)>,
-    /// Metrics that are means, over the finished jobs, of a function made for the run.
-    mean_by: Vec<(usize, JobValue)>,
-    /// Metrics that are means of the time for which the finished jobs waited for one reason.
-    per_wait: Vec<(usize, Cause)>,
+    kinds: Kinds,
     /// Time that each job in the system has waited for each reason, if measured.
     waits: BTreeMap<JobId, [f64; Cause::ALL.len()]>,
-    /// Metrics that are means over the messages of the finished jobs.
-    per_message: Vec<(usize, fn(&Messages) -> f64)>,
-    /// Metrics that are means, over the started jobs, of a function of the job.
-    per_start: Vec<(usize, fn(&Running) -> f64)>,
-    /// Metrics that are means, over arrivals, of the number of waiting jobs.
-    per_arrival: Vec<usize>,
-    /// Metrics of [`Measure::PerEvent`]: index, and function that returns a numerator and a
-    /// denominator. Their values at each start and end of a job are summed.
-    per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
-    /// Indices of the metrics of mean power.
-    power: Vec<usize>,
-    /// Whether energy is summed up, which is so if some metric depends on it.
+    /// Whether some metric depends on energy.
     sums_energy: bool,
-    /// Whether a finished job is added only to sums, not to classes of jobs or to quantiles.
-    ///
-    /// This is the usual case.
+    /// Whether finished jobs are added only to sums, not to classes or quantiles: the usual case.
     is_plain: bool,
-    /// State of the machine in the last reported time span, but with the present number of held
-    /// processors. It is kept up to date only if metrics are evaluated at events.
+    /// Last reported state, with the present held processors; kept up to date only for `per_event`.
     state: MachineState,
     waiting: u64,
-    /// Quantities of which a quantile is measured, each with its values and the jobs that have
-    /// them.
-    ///
-    /// Values and jobs are in the same order.
-    quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
-    /// Metrics that are Jain's index of the users' means of a quantity: index, quantity, and sums.
-    evenness: Vec<(usize, Quantity, Evenness)>,
-    /// Metrics that are means of a function of each finished job's lateness. Lateness is known only
-    /// after the run, so `judged` lists the finished jobs if there are such metrics.
-    per_lateness: Vec<(usize, fn(f64) -> f64)>,
     judged: Vec<JobId>,
     batches: Batches,
     by_size: Classes<u64>,
@@ -143,39 +125,34 @@ impl Recorder {
         let (metrics, params): (Vec<&'static MetricEntry>, Vec<Params>) =
             metrics.into_iter().unzip();
         let mut rules = params.into_iter().map(|params| Rules { params, ..window.rules.clone() });
-        let mut per_ratio = Vec::new();
         let (mut further, mut readings) = (Vec::new(), Vec::new());
-        let (mut rates, mut per_start) = (Vec::new(), Vec::new());
-        let mut means = Vec::new();
-        let (mut per_job, mut per_message, mut per_arrival) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut per_event, mut per_wait, mut net) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut power, mut mean_by) = (Vec::new(), Vec::new());
-        let mut quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)> = Vec::new();
-        let (mut evenness, mut per_lateness) = (Vec::new(), Vec::new());
+        let mut kinds = Kinds::default();
         let by_owner = window.by_owner.iter().map(|&by| (by, Classes::new())).collect();
         for (i, metric) in metrics.iter().enumerate() {
             readings.push(Reading::of(&metric.measure, i, &mut further));
             let own = rules.next();
             match metric.measure {
-                Measure::Net(over, _, in_vain) => net.push((i, over, in_vain)),
-                Measure::Rate(over, _) => rates.push((i, over)),
-                Measure::Mean(quantity) => means.push((i, quantity)),
-                Measure::PerJob(value) => per_job.extend(own.map(|rules| (i, value, rules))),
-                Measure::Ratio(sums) => per_ratio.extend(own.map(|rules| (i, sums, rules))),
-                Measure::MeanBy(make) => mean_by.push((i, make(&metric.about, machine))),
-                Measure::PerMessage(sum) => per_message.push((i, sum)),
-                Measure::PerWait(cause) => per_wait.push((i, cause)),
-                Measure::PerStart(value) => per_start.push((i, value)),
-                Measure::PerArrival => per_arrival.push(i),
-                Measure::PerEvent(share) => per_event.push((i, share)),
-                Measure::Power => power.push(i),
+                Measure::Net(over, _, in_vain) => kinds.net.push((i, over, in_vain)),
+                Measure::Rate(over, _) => kinds.rates.push((i, over)),
+                Measure::Mean(quantity) => kinds.means.push((i, quantity)),
+                Measure::PerJob(value) => kinds.per_job.extend(own.map(|rules| (i, value, rules))),
+                Measure::Ratio(sums) => kinds.per_ratio.extend(own.map(|rules| (i, sums, rules))),
+                Measure::MeanBy(make) => kinds.mean_by.push((i, make(&metric.about, machine))),
+                Measure::PerMessage(sum) => kinds.per_message.push((i, sum)),
+                Measure::PerWait(cause) => kinds.per_wait.push((i, cause)),
+                Measure::PerStart(value) => kinds.per_start.push((i, value)),
+                Measure::PerArrival => kinds.per_arrival.push(i),
+                Measure::PerEvent(share) => kinds.per_event.push((i, share)),
+                Measure::Power => kinds.power.push(i),
                 Measure::Quantile(quantity, _) => {
-                    if quantiles.iter().all(|(known, ..)| *known != quantity) {
-                        quantiles.push((quantity, Quantiles::default(), Vec::new()));
+                    if kinds.quantiles.iter().all(|(known, ..)| *known != quantity) {
+                        kinds.quantiles.push((quantity, Quantiles::default(), Vec::new()));
                     }
                 }
-                Measure::Evenness(quantity) => evenness.push((i, quantity, Evenness::default())),
-                Measure::PerLateness(value) => per_lateness.push((i, value)),
+                Measure::Evenness(quantity) => {
+                    kinds.evenness.push((i, quantity, Evenness::default()));
+                }
+                Measure::PerLateness(value) => kinds.per_lateness.push((i, value)),
                 Measure::OverTime(..)
                 | Measure::Watched(_)
                 | Measure::Total(_)
@@ -189,35 +166,21 @@ impl Recorder {
         let sums_over_time = readings.iter().any(is_over_time);
         let has_classes = window.by_size.is_some() || !window.by_owner.is_empty();
         let is_plain = !has_classes
-            && quantiles.is_empty()
-            && evenness.is_empty()
-            && per_lateness.is_empty()
-            && per_wait.is_empty()
-            && per_ratio.is_empty()
-            && per_message.is_empty();
+            && kinds.quantiles.is_empty()
+            && kinds.evenness.is_empty()
+            && kinds.per_lateness.is_empty()
+            && kinds.per_wait.is_empty()
+            && kinds.per_ratio.is_empty()
+            && kinds.per_message.is_empty();
         Recorder {
             window,
             sums_over_time,
             readings,
-            net,
-            rates,
-            means,
-            per_job,
-            per_ratio,
-            mean_by,
-            per_wait,
+            kinds,
             waits: BTreeMap::new(),
-            per_message,
-            per_start,
-            per_arrival,
-            per_event,
-            power,
             sums_energy,
             state: MachineState::default(),
             waiting: 0,
-            quantiles,
-            evenness,
-            per_lateness,
             judged: Vec::new(),
             batches: Batches::new(metrics.len(), further.len()),
             further,
@@ -253,20 +216,7 @@ impl Recorder {
                     Measure::Evenness(_) => (self.evenness(i), Vec::new()),
                     // The value of a gauge is filled in later, by the owner of the gauges.
                     Measure::Watched(_) => (None, Vec::new()),
-                    Measure::Mean(_)
-                    | Measure::PerJob(_)
-                    | Measure::Ratio(_)
-                    | Measure::MeanBy(_)
-                    | Measure::PerMessage(_)
-                    | Measure::PerWait(_)
-                    | Measure::PerStart(_)
-                    | Measure::PerArrival
-                    | Measure::PerEvent(_)
-                    | Measure::PerLateness(_)
-                    | Measure::OverTime(..)
-                    | Measure::Power
-                    | Measure::Net(..)
-                    | Measure::Rate(..) => {
+                    _ => {
                         let read = |sums: &Sums| self.readings[i].read(sums);
                         (self.batches.whole(read).value(), self.batches.values(read, kept.clone()))
                     }
@@ -277,7 +227,7 @@ impl Recorder {
     }
 
     fn evenness(&self, metric: usize) -> Option<f64> {
-        self.evenness.iter().find(|(own, ..)| *own == metric)?.2.index()
+        self.kinds.evenness.iter().find(|(own, ..)| *own == metric)?.2.index()
     }
 
     /// Measured jobs in order of their ends, if any metric depends on lateness; otherwise empty.
@@ -290,7 +240,7 @@ impl Recorder {
     pub fn judge(&mut self, late: impl Fn(JobId) -> f64) {
         for &id in &self.judged {
             let sums = self.batches.of_job(id);
-            for &(i, value) in &self.per_lateness {
+            for &(i, value) in &self.kinds.per_lateness {
                 sums[i].add(value(late(id)), 1.0);
             }
         }
@@ -309,12 +259,11 @@ impl Recorder {
         Batching { jobs, first: first as u64, queue }
     }
 
-    /// Quantile of a quantity over the whole run, and its quantile in each batch.
-    ///
-    /// There are no quantiles of batches if, on average, fewer than [`FEWEST_BEYOND`] jobs of a
-    /// batch lie above the quantile.
+    /// Quantile of a quantity over the whole run, and its quantile in each batch. There are no
+    /// quantiles of batches if, on average, fewer than [`FEWEST_BEYOND`] jobs of a batch lie above
+    /// the quantile.
     fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
-        let values = self.quantiles.iter().find(|(own, ..)| *own == quantity);
+        let values = self.kinds.quantiles.iter().find(|(own, ..)| *own == quantity);
         let Some((_, values, ids)) = values else { return (None, Vec::new()) };
         let (jobs, kept) = (self.batches.jobs(), self.batches.kept());
         let has_batches = jobs as f64 * (1.0 - share) >= FEWEST_BEYOND;
@@ -366,7 +315,7 @@ impl Recorder {
     /// Metrics of one class of jobs that are means or quantiles over jobs.
     fn of_class(&self, class: &Class) -> Vec<Measured> {
         let quantile = |quantity: Quantity, share: f64| {
-            let place = self.quantiles.iter().position(|(own, ..)| *own == quantity);
+            let place = self.kinds.quantiles.iter().position(|(own, ..)| *own == quantity);
             place.and_then(|place| class.values[place].quantile(share))
         };
         let measured = |(metric, ratio): (&&'static MetricEntry, &Ratio)| {
@@ -378,18 +327,7 @@ impl Recorder {
                 | Measure::PerMessage(_)
                 | Measure::PerWait(_) => ratio.value(),
                 Measure::Quantile(quantity, share) => quantile(quantity, share),
-                Measure::PerStart(_)
-                | Measure::PerArrival
-                | Measure::PerEvent(_)
-                | Measure::PerLateness(_)
-                | Measure::Evenness(_)
-                | Measure::OverTime(..)
-                | Measure::Power
-                | Measure::Net(..)
-                | Measure::Rate(..)
-                | Measure::Watched(_)
-                | Measure::Total(_)
-                | Measure::Energy(_) => return None,
+                _ => return None,
             };
             Some(Measured { name: metric.about.name, value, batches: Vec::new() })
         };
@@ -410,19 +348,19 @@ impl Recorder {
         }
         let quantities = Quantity::all(job, now, &self.window.rules);
         let sums = self.batches.measured(job.id);
-        for &(i, quantity) in &self.means {
+        for &(i, quantity) in &self.kinds.means {
             let value = quantities[quantity as usize];
             if !value.is_nan() {
                 sums[i].add(value, 1.0);
             }
         }
-        for (i, value, rules) in &self.per_job {
+        for (i, value, rules) in &self.kinds.per_job {
             let value = value(job, now, rules);
             if !value.is_nan() {
                 sums[*i].add(value, 1.0);
             }
         }
-        for (i, value) in &mut self.mean_by {
+        for (i, value) in &mut self.kinds.mean_by {
             let value = value(job, now, &self.window.rules);
             if !value.is_nan() {
                 sums[*i].add(value, 1.0);
@@ -430,16 +368,15 @@ impl Recorder {
         }
         // Sums over time are added to the batch of the last arrival.
         let Some(sums) = self.batches.of_time() else { return };
-        for &(i, value) in &self.rates {
+        for &(i, value) in &self.kinds.rates {
             sums.ratios[i].over += value(job);
         }
     }
 
-    /// Measures a finished job in a run that has classes of jobs, quantiles or other costly
-    /// metrics.
+    /// Slow path of `measure_job`, for classes of jobs, quantiles and other costly metrics.
     fn measure_in_classes(&mut self, now: Time, job: &Running) {
         let mut quantities: SmallVec<[f64; 4]> = SmallVec::new();
-        for (quantity, values, ids) in &mut self.quantiles {
+        for (quantity, values, ids) in &mut self.kinds.quantiles {
             let value = quantity.of(job, now, &self.window.rules);
             quantities.push(value);
             if !value.is_nan() {
@@ -466,11 +403,11 @@ impl Recorder {
         }
         let owner = job.job.owner.as_deref();
         if let Some(user) = owner.and_then(|owner| owner.user.as_ref()) {
-            for (_, quantity, evenness) in &mut self.evenness {
+            for (_, quantity, evenness) in &mut self.kinds.evenness {
                 evenness.add(user, quantity.of(job, now, &self.window.rules));
             }
         }
-        if !self.per_lateness.is_empty() {
+        if !self.kinds.per_lateness.is_empty() {
             self.judged.push(job.id);
         }
         for (by, own) in &mut self.by_owner {
@@ -486,7 +423,7 @@ impl Recorder {
             }
         }
         // Most runs do not measure causes of waits.
-        let waits = match self.per_wait[..] {
+        let waits = match self.kinds.per_wait[..] {
             [] => Default::default(),
             _ => self.waits.remove(&job.id).unwrap_or_default(),
         };
@@ -497,40 +434,40 @@ impl Recorder {
                 class.ratios[i].add(over, under);
             }
         };
-        for &(i, quantity) in &self.means {
+        for &(i, quantity) in &self.kinds.means {
             let value = quantity.of(job, now, &self.window.rules);
             if !value.is_nan() {
                 add(i, value, 1.0);
             }
         }
-        for (i, value, rules) in &self.per_job {
+        for (i, value, rules) in &self.kinds.per_job {
             let value = value(job, now, rules);
             if !value.is_nan() {
                 add(*i, value, 1.0);
             }
         }
-        for (i, sums, rules) in &self.per_ratio {
+        for (i, sums, rules) in &self.kinds.per_ratio {
             let (over, under) = sums(job, now, rules);
             if !over.is_nan() && !under.is_nan() {
                 add(*i, over, under);
             }
         }
-        for (i, value) in &mut self.mean_by {
+        for (i, value) in &mut self.kinds.mean_by {
             let value = value(job, now, &self.window.rules);
             if !value.is_nan() {
                 add(*i, value, 1.0);
             }
         }
-        for &(i, cause) in &self.per_wait {
+        for &(i, cause) in &self.kinds.per_wait {
             add(i, waits[cause as usize], 1.0);
         }
-        for &(i, sum) in &self.per_message {
+        for &(i, sum) in &self.kinds.per_message {
             let messages = job.messages();
             add(i, sum(&messages), messages.packets as f64);
         }
         // Sums over time are added to the batch of the last arrival.
         let Some(sums) = self.batches.of_time() else { return };
-        for &(i, value) in &self.rates {
+        for &(i, value) in &self.kinds.rates {
             let value = value(job);
             sums.ratios[i].over += value;
             for class in &mut classes {
@@ -541,22 +478,20 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// Adds the energy of the power `power` during the time `span`.
     #[cold]
     fn took(&mut self, power: f64, span: f64) {
         self.totals.energy += power * span;
         let Some(sums) = self.batches.of_time() else { return };
-        for &i in &self.power {
+        for &i in &self.kinds.power {
             sums.ratios[i].add(power * span, span);
         }
     }
 
-    /// Subtracts the wasted part of one run of a job from the metrics of [`Measure::Net`].
-    ///
-    /// The run must have ended or been interrupted.
+    /// Subtracts the wasted part of an ended or interrupted run from the metrics of
+    /// [`Measure::Net`].
     fn take_from_net(&mut self, job: &Running) {
         let Some(sums) = self.batches.of_time() else { return };
-        for &(i, _, in_vain) in &self.net {
+        for &(i, _, in_vain) in &self.kinds.net {
             sums.ratios[i].over += -in_vain(job);
         }
     }
@@ -567,16 +502,15 @@ impl Recorder {
         self.totals.woken += count;
         self.totals.energy += energy;
         let Some(sums) = self.batches.of_time() else { return };
-        for &i in &self.power {
+        for &i in &self.kinds.power {
             sums.ratios[i].add(energy, 0.0);
         }
     }
 
-    /// Evaluates the metrics of [`Measure::PerEvent`] after a start or an end of a job. Adds the
-    /// ratios to the batch of the job.
+    /// Adds the metrics of [`Measure::PerEvent`] to the batch of a job that started or ended.
     #[inline(always)]
     fn look_at_events(&mut self, id: JobId) {
-        for &(i, share) in &self.per_event {
+        for &(i, share) in &self.kinds.per_event {
             let (over, under) = share(&self.state);
             if under > 0.0 {
                 self.batches.of_job(id)[i].add(over / under, 1.0);
@@ -589,7 +523,7 @@ impl Recorder {
 impl Observer for Recorder {
     #[inline(always)]
     fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
-        if !self.per_event.is_empty() {
+        if !self.kinds.per_event.is_empty() {
             self.state = *state;
         }
         let Some(begin) = self.measuring_from else { return };
@@ -611,14 +545,14 @@ impl Observer for Recorder {
         for (area, value) in sums.further.iter_mut().zip(&self.further) {
             *area += value(state) * span;
         }
-        for &(i, over, _) in &self.net {
+        for &(i, over, _) in &self.kinds.net {
             let over = over.place().map_or_else(|value| value(state), |place| values[place]);
             sums.ratios[i].over += over * span;
         }
     }
 
     fn asks_why_jobs_wait(&self) -> bool {
-        !self.per_wait.is_empty()
+        !self.kinds.per_wait.is_empty()
     }
 
     fn asks_where_jobs_run(&self) -> bool {
@@ -630,7 +564,7 @@ impl Observer for Recorder {
     }
 
     fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {
-        if !self.per_wait.is_empty() {
+        if !self.kinds.per_wait.is_empty() {
             self.waits.entry(id).or_default()[cause as usize] += to - from;
         }
     }
@@ -657,7 +591,7 @@ impl Observer for Recorder {
                 let is_measuring = self.measuring_from.is_some_and(|from| now >= from);
                 self.batches.arrived(*id, is_measuring);
                 if is_measuring && !self.is_done() {
-                    for &i in &self.per_arrival {
+                    for &i in &self.kinds.per_arrival {
                         self.batches.of_job(*id)[i].add(self.waiting as f64, 1.0);
                     }
                 }
@@ -669,7 +603,7 @@ impl Observer for Recorder {
                 if self.measuring_from.is_some_and(|from| now >= from) && !self.is_done() {
                     // A job counts as started once, however often it is interrupted.
                     let is_first = job.wear.as_ref().is_none_or(|wear| wear.interruptions == 0);
-                    for &(i, value) in self.per_start.iter().filter(|_| is_first) {
+                    for &(i, value) in self.kinds.per_start.iter().filter(|_| is_first) {
                         self.batches.of_job(job.id)[i].add(value(job), 1.0);
                     }
                     self.state.held += u64::from(job.held);
@@ -688,13 +622,6 @@ impl Observer for Recorder {
                     }
                 }
             }
-            Event::Promised(..)
-            | Event::Moved { .. }
-            | Event::Down { .. }
-            | Event::Up { .. }
-            | Event::GpuDown { .. }
-            | Event::GpuUp { .. }
-            | Event::Asleep { .. } => {}
             Event::Awake { nodes, energy, .. } => {
                 let is_measured = self.measuring_from.is_some_and(|from| now >= from);
                 if self.sums_energy && is_measured && !self.is_done() {
@@ -721,6 +648,7 @@ impl Observer for Recorder {
                     self.measuring_from = Some(now);
                 }
             }
+            _ => {}
         }
     }
 

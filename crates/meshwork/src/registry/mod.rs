@@ -152,6 +152,18 @@ impl Named for About {
     }
 }
 
+/// Implements [`Named`] for a type with a field `about`.
+macro_rules! named {
+    ($entry:ty) => {
+        impl $crate::registry::Named for $entry {
+            fn about(&self) -> &$crate::registry::About {
+                &self.about
+            }
+        }
+    };
+}
+pub(crate) use named;
+
 /// Registry entry of a family, such as the allocators, to which a catalogue can add entries.
 pub trait ListedEntry: Named + Sized + 'static {
     /// Family to which all entries of this type belong, such as the allocators.

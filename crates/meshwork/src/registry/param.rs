@@ -17,6 +17,28 @@ pub struct Param {
     pub help: &'static str,
 }
 
+impl Param {
+    /// A required parameter, without a help text yet.
+    pub(crate) const fn new(name: &'static str, kind: Kind) -> Param {
+        Param { name, kind, default: DefaultValue::Required, help: "" }
+    }
+
+    pub(crate) const fn is(mut self, value: &'static str) -> Param {
+        self.default = DefaultValue::Is(value);
+        self
+    }
+
+    pub(crate) const fn absent(mut self, effect: &'static str) -> Param {
+        self.default = DefaultValue::Absent(effect);
+        self
+    }
+
+    pub(crate) const fn help(mut self, help: &'static str) -> Param {
+        self.help = help;
+        self
+    }
+}
+
 /// Default of a parameter: its value, or the effect of omitting it.
 #[derive(Debug)]
 pub enum DefaultValue {

@@ -4,52 +4,35 @@ use std::sync::Arc;
 
 use super::wires::{End, Leg, MAX_PORTS, Manner, Route, Router, Routing, Wires, below, mixed};
 use super::{Grid, Node, Tiers, Topology, TopologyEntry, TopologyError, Wiring};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     About::new(
         "dragonfly",
-        "groups of routers that all know each other, with one link between every \
-             two groups",
+        "groups of routers that all know each other, with one link between every two groups",
     )
     .definition(
-        "A group has `a` routers, each with `p` nodes, a local link to every other \
-             router of the group and `h` global links; there are a h + 1 groups, and \
-             between every two of them one global link. Link j of group i, which is at \
-             its router j / h, leads to group j if that comes before i and else to \
-             group j + 1. A packet takes at most one local link, the global one, and \
-             another local one; or it goes by another group, of which see the \
-             network's `routing`. The number of a node has three digits: its place at \
-             the router, the router in the group, the group. It is no grid, and hands \
-             out processors by count.",
+        "A group has `a` routers, each with `p` nodes, a local link to every other router of the \
+         group and `h` global links; there are a h + 1 groups, and between every two of them one \
+         global link. Link j of group i, which is at its router j / h, leads to group j if that \
+         comes before i and else to group j + 1. A packet takes at most one local link, the global \
+         one, and another local one; or it goes by another group, of which see the network's \
+         `routing`. The number of a node has three digits: its place at the router, the router in \
+         the group, the group. It is no grid, and hands out processors by count.",
     )
     .complexity(
-        "a p (a h + 1) nodes; the longest way of a packet that goes by no other \
-             group has 3 links.",
+        "a p (a h + 1) nodes; the longest way of a packet that goes by no other group has 3 links.",
     )
     .source(
         "Kim, Dally, Scott & Abts, Technology-driven, highly-scalable dragonfly \
              topology, ISCA 2008",
     )
     .params(&[
-        Param {
-            name: "p",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: DefaultValue::Required,
-            help: "nodes of a router",
-        },
-        Param {
-            name: "a",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: DefaultValue::Absent("2 p"),
-            help: "routers of a group",
-        },
-        Param {
-            name: "h",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: DefaultValue::Absent("p"),
-            help: "global links of a router",
-        },
+        Param::new("p", Kind::Integer(1, u32::MAX as u64)).help("nodes of a router"),
+        Param::new("a", Kind::Integer(1, u32::MAX as u64)).absent("2 p").help("routers of a group"),
+        Param::new("h", Kind::Integer(1, u32::MAX as u64))
+            .absent("p")
+            .help("global links of a router"),
     ]),
     |params| {
         let p = params.integer("p") as u32;
@@ -65,10 +48,8 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     },
 );
 
-/// Routers of a dragonfly, numbered group by group, and their links.
-///
-/// On each router, ports to routers of its group come first, then ports of global links, which lead
-/// to other groups.
+/// Routers of a dragonfly, numbered group by group, and their links. On each router, ports to
+/// routers of its group come first, then ports of global links, which lead to other groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dragonfly {
     /// Dimensions of the dragonfly: a router has `p` nodes and `h` global links, and a group has
@@ -80,9 +61,7 @@ pub(super) struct Dragonfly {
 }
 
 impl Dragonfly {
-    /// Port through which a router reaches another router of its group.
-    ///
-    /// The two routers are given by their indices within the group.
+    /// Port from a router to another of its group, both given by their index within the group.
     fn local_port(from: u32, to: u32) -> u16 {
         (if to < from { to } else { to - 1 }) as u16
     }
@@ -154,9 +133,8 @@ impl Wires for Dragonfly {
         5
     }
 
-    /// Route on which the classes of virtual channels never decrease, which rules out deadlock.
-    ///
-    /// On the direct route the class is 0 up to the link between groups and 1 from this link on. If
+    /// Route on which the classes of virtual channels never decrease, which rules out deadlock. On
+    /// the direct route the class is 0 up to the link between groups and 1 from this link on. If
     /// packets may take detours, the class is 0 up to the intermediate group, 1 up to the link that
     /// leaves this group, and 2 from this link on. Within one class, a global link comes after all
     /// local links or before all of them.
@@ -217,15 +195,9 @@ impl Topology {
         }
         let groups = u32::try_from(groups).map_err(|_| TopologyError::TooManyNodes)?;
         let grid = Grid::new(&[p, a, groups], false)?;
-        Ok(Topology {
-            wiring: Wiring::Dragonfly,
-            text: format!("dragonfly of {groups} groups of {a} routers with {p} nodes"),
-            tiers: Some(Tiers { leaf: p, group: p * a }),
-            wires: Some(Arc::new(Dragonfly { p, a, h, groups })),
-            grid,
-            table: None,
-            types: None,
-            parts: None,
-        })
+        let text = format!("dragonfly of {groups} groups of {a} routers with {p} nodes");
+        let tiers = Tiers { leaf: p, group: p * a };
+        let wires = Arc::new(Dragonfly { p, a, h, groups });
+        Ok(Topology::bare(Wiring::Dragonfly, grid, text, Some(tiers), Some(wires)))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::wires::{End, Leg, MAX_PORTS, Manner, Route, Router, Upward, Wires, below, mixed};
 use super::{Grid, MAX_NODES, Node, Tiers, Topology, TopologyEntry, TopologyError, Wiring};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, join};
+use crate::registry::{About, Kind, Param, Params, Problem, Range, join};
 
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     About::new(
@@ -17,15 +17,14 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     )
     .aliases(&["clos", "fattree"])
     .definition(
-        "Switches stand in levels. A switch of the lowest level, a leaf, has as \
-             many nodes as `arity` says, one of any other level as many switches of \
-             the level below. Every switch but those at the top has as many links \
-             upwards as downwards, a leaf fewer by the taper, each to another switch; \
-             those of the top are reached from every node by as many ways as the links \
-             upwards have choices. With one number for all levels it is the k-ary \
-             n-tree. Packets go up to a switch above both nodes, then down. The number \
-             of a node has one digit for each level, the place below its leaf first; \
-             it is no grid, and hands out processors by count.",
+        "Switches stand in levels. A switch of the lowest level, a leaf, has as many nodes as \
+         `arity` says, one of any other level as many switches of the level below. Every switch \
+         but those at the top has as many links upwards as downwards, a leaf fewer by the taper, \
+         each to another switch; those of the top are reached from every node by as many ways as \
+         the links upwards have choices. With one number for all levels it is the k-ary n-tree. \
+         Packets go up to a switch above both nodes, then down. The number of a node has one digit \
+         for each level, the place below its leaf first; it is no grid, and hands out processors \
+         by count.",
     )
     .complexity(
         "n kⁿ⁻¹ switches for kⁿ nodes; the longest shortest way has 2 (n − 1) \
@@ -36,26 +35,17 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
              Trans. Computers 34(10), 1985",
     )
     .params(&[
-        Param {
-            name: "arity",
-            kind: Kind::Integers(1, MAX_NODES as u64),
-            default: DefaultValue::Required,
-            help: "nodes of a leaf switch and children of every other, or a list: one number \
-             for each level, the leaves first",
-        },
-        Param {
-            name: "levels",
-            kind: Kind::Integer(1, 24),
-            default: DefaultValue::Absent("3, or as many as `arity` has numbers"),
-            help: "levels of switches",
-        },
-        Param {
-            name: "taper",
-            kind: Kind::Number(Range::AtLeastOne),
-            default: DefaultValue::Is("1.0"),
-            help: "how many times more nodes than links upwards a leaf switch has; the links \
-             are a whole number",
-        },
+        Param::new("arity", Kind::Integers(1, MAX_NODES as u64)).help(
+            "nodes of a leaf switch and children of every other, or a list: one number for \
+                 each level, the leaves first",
+        ),
+        Param::new("levels", Kind::Integer(1, 24))
+            .absent("3, or as many as `arity` has numbers")
+            .help("levels of switches"),
+        Param::new("taper", Kind::Number(Range::AtLeastOne)).is("1.0").help(
+            "how many times more nodes than links upwards a leaf switch has; the links are a \
+                 whole number",
+        ),
     ]),
     build,
 );
@@ -91,22 +81,19 @@ struct Level {
     down: u32,
     /// Number of links from a switch of the level to the level above; 0 at the top.
     up: u32,
-    /// Index of the first switch of this level among all switches.
-    ///
-    /// `copies` is the number of switches of the level that are above the same nodes.
+    /// Index of the first switch of this level among all switches. `copies` is the number of
+    /// switches of the level that are above the same nodes.
     first: Router,
     copies: u32,
     /// Number of nodes below a switch of the level.
     nodes: u32,
 }
 
-/// Switches of a fat tree, and their links.
-///
-/// Switches of one level that are above the same nodes are called copies. A route upwards is
-/// determined by the copies that it passes. With *w* upward links of each copy, link *u* of copy
-/// *c* leads to copy *c w + u* of the next level. So exactly one route leads down from a top switch
-/// to each node. Upward ports have the lowest numbers. Downward ports begin at the largest number
-/// of upward ports of any level.
+/// Switches of a fat tree, and their links. Switches of one level that are above the same nodes are
+/// called copies. A route upwards is determined by the copies that it passes. With *w* upward links
+/// of each copy, link *u* of copy *c* leads to copy *c w + u* of the next level. So exactly one
+/// route leads down from a top switch to each node. Upward ports have the lowest numbers. Downward
+/// ports begin at the largest number of upward ports of any level.
 #[derive(Clone, Debug)]
 pub(super) struct FatTree {
     levels: Vec<Level>,
@@ -271,15 +258,8 @@ impl Topology {
         let widths = arity.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
         let tapered =
             if taper <= 1.0 { String::new() } else { format!(" with a taper of {taper}") };
-        Ok(Topology {
-            wiring: Wiring::FatTree,
-            text: format!("{widths} fat tree{tapered}"),
-            tiers: Some(Tiers { leaf: arity[0], group }),
-            wires: Some(Arc::new(tree)),
-            grid,
-            table: None,
-            types: None,
-            parts: None,
-        })
+        let text = format!("{widths} fat tree{tapered}");
+        let tiers = Tiers { leaf: arity[0], group };
+        Ok(Topology::bare(Wiring::FatTree, grid, text, Some(tiers), Some(Arc::new(tree))))
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use toml::Table;
 
 use crate::job::Inside;
-use crate::registry::{About, DefaultValue, Kind, Named, Param, Params, Problem, join};
+use crate::registry::{About, Kind, Param, Params, Problem, join, named};
 
 mod dragonfly;
 mod fat_tree;
@@ -222,13 +222,11 @@ pub struct Tiers {
 pub struct Topology {
     wiring: Wiring,
     grid: Grid,
-    /// Description of the topology in words, including all parameters except those in `types` and
-    /// `parts`.
+    /// Description in words, including all parameters except those in `types` and `parts`.
     text: String,
     tiers: Option<Tiers>,
     wires: Option<Arc<dyn Wires>>,
-    /// The table of a study from which the topology was read; `None` if it was not read from a
-    /// study.
+    /// The table of a study from which the topology was read, if it was.
     table: Option<Arc<Table>>,
     /// Types of the nodes, if jobs share nodes.
     types: Option<Arc<types::NodeTypes>>,
@@ -320,20 +318,21 @@ impl Topology {
         let grid = Grid::new(&[processors], false)?;
         let plural = if processors == 1 { "" } else { "s" };
         let text = format!("flat machine of {processors} processor{plural}");
-        Ok(Topology {
-            wiring: Wiring::Flat,
-            grid,
-            text,
-            tiers: None,
-            wires: None,
-            table: None,
-            types: None,
-            parts: None,
-        })
+        Ok(Topology::bare(Wiring::Flat, grid, text, None, None))
     }
 
-    /// Creates a grid with its links. Its description is `text` or, if that is `None`, made of its
-    /// sides.
+    /// A topology that was not read from a study, whose nodes are not shared.
+    fn bare(
+        wiring: Wiring,
+        grid: Grid,
+        text: String,
+        tiers: Option<Tiers>,
+        wires: Option<Arc<dyn Wires>>,
+    ) -> Topology {
+        Topology { wiring, grid, text, tiers, wires, table: None, types: None, parts: None }
+    }
+
+    /// Creates a grid with its links, described by `text` or else by its sides.
     fn gridded(
         wiring: Wiring,
         sides: &[u32],
@@ -350,17 +349,8 @@ impl Topology {
                 _ => format!("{across} {wiring} without rings along dimension {}", open.join(", ")),
             }
         });
-        let wires: Arc<dyn Wires> = Arc::new(GridWires::new(&grid, 1));
-        Ok(Topology {
-            wiring,
-            grid,
-            text,
-            tiers: None,
-            wires: Some(wires),
-            table: None,
-            types: None,
-            parts: None,
-        })
+        let wires = Arc::new(GridWires::new(&grid, 1));
+        Ok(Topology::bare(wiring, grid, text, None, Some(wires)))
     }
 
     /// A topology with links defined by the caller. `text` describes it with all its parameters.
@@ -391,17 +381,7 @@ impl Topology {
         if nodes < u64::from(grid.nodes()) {
             return Err(TopologyError::TooFewRouters { nodes: grid.nodes(), room: nodes });
         }
-        let (tiers, wires) = (Some(tiers), Some(wires));
-        Ok(Topology {
-            wiring,
-            grid,
-            text: text.into(),
-            tiers,
-            wires,
-            table: None,
-            types: None,
-            parts: None,
-        })
+        Ok(Topology::bare(wiring, grid, text.into(), Some(tiers), Some(wires)))
     }
 
     /// The topology of a grid with `each` processors at each of its points.
@@ -428,16 +408,11 @@ impl Topology {
         let (mut sides, mut rings) = (vec![each], vec![false]);
         sides.extend_from_slice(self.grid.sides());
         rings.extend_from_slice(self.grid.rings());
-        Ok(Topology {
-            wiring: Wiring::Multiprocessor,
-            grid: Grid::with_rings(&sides, &rings)?,
-            text: format!("{} of nodes with {each} processors", self.text),
-            tiers: Some(Tiers { leaf: each, group: each }),
-            wires: Some(Arc::new(GridWires::new(&self.grid, each))),
-            table: None,
-            types: None,
-            parts: None,
-        })
+        let grid = Grid::with_rings(&sides, &rings)?;
+        let text = format!("{} of nodes with {each} processors", self.text);
+        let tiers = Tiers { leaf: each, group: each };
+        let wires = Arc::new(GridWires::new(&self.grid, each));
+        Ok(Topology::bare(Wiring::Multiprocessor, grid, text, Some(tiers), Some(wires)))
     }
 
     /// The topology with the given types of nodes, so that jobs share nodes. `types` must have a
@@ -491,8 +466,7 @@ impl Topology {
         self.types.as_ref()
     }
 
-    /// Reads the topology from the table that describes a site in a study. The topology keeps a
-    /// copy of the table.
+    /// Reads the topology from a site of a study, and keeps a copy of its table.
     pub(crate) fn read(entry: &TopologyEntry, site: &Params) -> Result<Topology, Problem> {
         let is_own = |key: &str| {
             key == "topology" || entry.about.params.iter().any(|param| param.name == key)
@@ -502,9 +476,7 @@ impl Topology {
         Ok(Topology { table: Some(Arc::new(table)), ..(entry.build)(site)? })
     }
 
-    /// The topology with one more key in the table from which it was read.
-    ///
-    /// A topology that was not read from a table stays unchanged.
+    /// Adds a key to the table from which the topology was read, if it was read from one.
     pub(crate) fn described_also(mut self, key: &str, value: toml::Value) -> Topology {
         if let Some(table) = &mut self.table {
             Arc::make_mut(table).insert(key.to_owned(), value);
@@ -614,11 +586,7 @@ impl TopologyEntry {
     }
 }
 
-impl Named for TopologyEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(TopologyEntry);
 
 /// All topologies, in the order in which they are listed.
 pub static TOPOLOGIES: &[&TopologyEntry] = &[
@@ -632,21 +600,12 @@ pub static TOPOLOGIES: &[&TopologyEntry] = &[
     &tofu::ENTRY,
 ];
 
-/// The parameter for the sides of a grid.
-const SIDES: Param = Param {
-    name: "dims",
-    kind: Kind::Integers(1, MAX_NODES as u64),
-    default: DefaultValue::Required,
-    help: "the sides, dimension 0 first",
-};
+const SIDES: Param =
+    Param::new("dims", Kind::Integers(1, MAX_NODES as u64)).help("the sides, dimension 0 first");
 
-/// The parameter for the number of processors per node, for machines whose nodes can have several.
-const PROCESSORS: Param = Param {
-    name: "processors_per_node",
-    kind: Kind::Integer(1, MAX_NODES as u64),
-    default: DefaultValue::Absent("1"),
-    help: "processors of each node; with more than 1 the machine hands out processors by count",
-};
+const PROCESSORS: Param = Param::new("processors_per_node", Kind::Integer(1, MAX_NODES as u64))
+    .absent("1")
+    .help("processors of each node; with more than 1 the machine hands out processors by count");
 
 /// The grid that the parameters `dims` and `wrap` describe; `wrapped` is the default of `wrap`.
 fn grid_of(p: &Params, wrapped: bool) -> Result<Topology, Problem> {

@@ -14,12 +14,10 @@ struct Dimension {
     down: u16,
 }
 
-/// The links of a grid with a router at each point.
-///
-/// Every router has a port for each direction of each dimension. A packet that leaves through a
-/// port enters the next router at the port of the same number. A dimension of side 2 has one port,
-/// even if it is a ring, because a ring of two routers is one link. A dimension of side 1 has no
-/// port.
+/// The links of a grid with a router at each point. Every router has a port for each direction of
+/// each dimension. A packet that leaves through a port enters the next router at the port of the
+/// same number. A dimension of side 2 has one port, even if it is a ring, because a ring of two
+/// routers is one link. A dimension of side 1 has no port.
 #[derive(Clone, Debug)]
 pub(super) struct GridWires {
     grid: Grid,
@@ -83,10 +81,9 @@ impl Wires for GridWires {
         self.dimensions.iter().map(|dimension| if dimension.is_ring { 2 } else { 1 }).sum()
     }
 
-    /// A shortest route, which takes one dimension after another, the lowest first.
-    ///
-    /// If both directions of a ring are equally long, a bit of `coins` chooses: bit *d* for the
-    /// *d*-th dimension that has links.
+    /// A shortest route, which takes one dimension after another, the lowest first. If both
+    /// directions of a ring are equally long, a bit of `coins` chooses: bit *d* for the *d*-th
+    /// dimension that has links.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, _detour: bool) -> Route {
         let (from, to) = (from / self.nodes_each, to / self.nodes_each);
         let mut route = Route::new();

@@ -6,11 +6,10 @@ use crate::registry::About;
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     About::new("tofu", "groups of 2 × 3 × 2 nodes inside a torus of three dimensions")
         .definition(
-            "A grid of six dimensions: a group of 2 × 3 × 2 nodes, whose side of three \
-             is a ring, at each point of a torus with the sides `dims`. Dimensions 0 \
-             to 2 are those of the group, so its twelve nodes have numbers in a row. \
-             It is a grid, on which a block may go around the edge of a ring, and \
-             every allocator for tori works.",
+            "A grid of six dimensions: a group of 2 × 3 × 2 nodes, whose side of three is a ring, \
+             at each point of a torus with the sides `dims`. Dimensions 0 to 2 are those of the \
+             group, so its twelve nodes have numbers in a row. It is a grid, on which a block may \
+             go around the edge of a ring, and every allocator for tori works.",
         )
         .complexity("10 links at every node where the outer sides are above 2.")
         .source(

@@ -1,7 +1,7 @@
 //! Tori: grids whose every dimension is a ring.
 
 use super::{PROCESSORS, SIDES, TopologyEntry, grid_of};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     About::new("torus", "a grid whose every dimension is a ring; with equal sides a k-ary n-cube")
@@ -16,12 +16,9 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
         .source("Al-Kerboly, preliminaries")
         .params(&[
             SIDES,
-            Param {
-                name: "wrap",
-                kind: Kind::Flags,
-                default: DefaultValue::Absent("true: every one does"),
-                help: "whether each dimension closes to a ring: one word for all, or one for each",
-            },
+            Param::new("wrap", Kind::Flags)
+                .absent("true: every one does")
+                .help("whether each dimension closes to a ring: one word for all, or one for each"),
             PROCESSORS,
         ]),
     |p| grid_of(p, true),

@@ -15,22 +15,20 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
              along the long ones",
     )
     .definition(
-        "The points of a grid whose sides are k or 2k, at least one of either. \
-             Links join neighbours as on a torus, but a step across the edge of a side \
-             of k also leads k steps along every side of 2k. In two dimensions it is \
-             the rectangular twisted torus of k × 2k, in three k × k × 2k is the \
-             prismatic doubly twisted torus and k × 2k × 2k its counterpart with two \
-             long sides. All nodes see the same machine. Blocks around the edges are \
-             not what they are on a grid, so it hands out processors by count.",
+        "The points of a grid whose sides are k or 2k, at least one of either. Links join \
+         neighbours as on a torus, but a step across the edge of a side of k also leads k steps \
+         along every side of 2k. In two dimensions it is the rectangular twisted torus of k × 2k, \
+         in three k × k × 2k is the prismatic doubly twisted torus and k × 2k × 2k its counterpart \
+         with two long sides. All nodes see the same machine. Blocks around the edges are not what \
+         they are on a grid, so it hands out processors by count.",
     )
     .complexity(
         "2 d links at every node; the longest shortest way in two dimensions has k \
              links instead of the 3k/2 of the torus.",
     )
     .source(
-        "Cámara, Moretó, Vallejo, Beivide, Miguel-Alonso, Martínez & Navaridas, \
-             Twisted torus topologies for enhanced interconnection networks, IEEE TPDS \
-             21(12), 2010",
+        "Cámara, Moretó, Vallejo, Beivide, Miguel-Alonso, Martínez & Navaridas, Twisted torus \
+         topologies for enhanced interconnection networks, IEEE TPDS 21(12), 2010",
     )
     .params(&[SIDES]),
     |p| {
@@ -39,9 +37,8 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     },
 );
 
-/// The links of a twisted torus.
-///
-/// Port 2 *d* leads to higher coordinates in dimension *d*, and port 2 *d* + 1 to lower ones.
+/// The links of a twisted torus. Port 2 *d* leads to higher coordinates in dimension *d*, and port
+/// 2 *d* + 1 to lower ones.
 #[derive(Clone, Debug)]
 struct TwistedTorus {
     grid: Grid,
@@ -55,7 +52,6 @@ impl TwistedTorus {
     }
 
     /// Every shortest route between two nodes, as the signed number of steps along each dimension.
-    ///
     /// Along a short side a route can go up or down. A route that crosses the edge of a short side
     /// is offset by k steps along the long sides. Along a long side, of length 2k, k steps in
     /// either direction lead to the same node. So it matters only whether the number of crossings
@@ -131,9 +127,8 @@ impl Wires for TwistedTorus {
         Some(End { router: self.grid.node(&at), port })
     }
 
-    /// Returns `None`: no number of classes of virtual channels is known to avoid deadlock.
-    ///
-    /// Packets can also block each other in a cycle that goes through rings of several dimensions.
+    /// Returns `None`: no number of classes of virtual channels is known to avoid deadlock. Packets
+    /// can also block each other in a cycle that goes through rings of several dimensions.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         None
     }
@@ -178,25 +173,17 @@ impl Topology {
         let grid = Grid::new(sides, false)?;
         let (k, long) = (sides.iter().copied().min(), sides.iter().copied().max());
         let (k, long) = (k.unwrap_or(0), long.unwrap_or(0));
+        let given = sides.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
         let is_one_of = |&side: &u32| side == k || side == long;
         if k < 2
             || Some(long) != k.checked_mul(2)
             || !sides.iter().all(is_one_of)
             || sides.len() > 8
         {
-            let given = sides.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
             return Err(TopologyError::Twisted { given });
         }
-        let text = sides.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
-        Ok(Topology {
-            wiring: Wiring::TwistedTorus,
-            text: format!("{text} twisted torus"),
-            tiers: None,
-            wires: Some(Arc::new(TwistedTorus { grid: grid.clone(), k })),
-            grid,
-            table: None,
-            types: None,
-            parts: None,
-        })
+        let text = format!("{given} twisted torus");
+        let wires = Arc::new(TwistedTorus { grid: grid.clone(), k });
+        Ok(Topology::bare(Wiring::TwistedTorus, grid, text, None, Some(wires)))
     }
 }

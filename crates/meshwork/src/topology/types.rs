@@ -37,9 +37,8 @@ pub const OTHER: usize = 1;
 /// Index of the first island's cores among the cells (counters of free resources) of a node.
 pub const CORES: usize = 2;
 
-/// Value of a tally (a cell that counts running pieces) when no piece runs.
-///
-/// Each running piece subtracts 1.
+/// Value of a tally (a cell that counts running pieces) when no piece runs. Each running piece
+/// subtracts 1.
 const TALLY: u32 = 1 << 30;
 
 impl NodeType {
@@ -118,10 +117,7 @@ impl NodeType {
         self.lack(piece) == 0
     }
 
-    /// How much an idle node of this type lacks to hold a piece; 0 if it can hold the piece.
-    ///
-    /// For each resource, what is missing is counted in thousandths of the requested amount. The
-    /// results are added up.
+    /// Missing resources for a piece, in thousandths of the requested amounts; 0 if it can be held.
     fn lack(&self, piece: &Piece) -> u64 {
         let asked = [
             (piece.cpu, self.cpu),

@@ -6,7 +6,7 @@
 //! model was made.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
+use crate::registry::{About, Kind, LARGEST, Param, Params, Problem, Range};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -24,16 +24,14 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     )
     .aliases(&["cirne"])
     .definition(
-        "Requests: the logarithm of the requested time is uniform between those of \
-             `shortest` and `longest`; it is the estimate. Run times: the requested \
-             time times an accuracy, which is gamma with mean `accuracy_mean` and \
-             coefficient of variation `accuracy_cv`, and 1 where that is above 1: a \
-             job ends at its request. Sizes: one processor with probability \
-             `p_serial`, else 2 to the power of a number from two uniform pieces, \
-             rounded to a power of two with probability `p_pow2`. Arrivals: a Poisson \
-             process whose rate follows the hour of the day by `hours`, with \
-             `mean_interarrival` on average; the clock begins at midnight. Jobs that \
-             are cancelled, which the paper models too, are none here.",
+        "Requests: the logarithm of the requested time is uniform between those of `shortest` and \
+         `longest`; it is the estimate. Run times: the requested time times an accuracy, which is \
+         gamma with mean `accuracy_mean` and coefficient of variation `accuracy_cv`, and 1 where \
+         that is above 1: a job ends at its request. Sizes: one processor with probability \
+         `p_serial`, else 2 to the power of a number from two uniform pieces, rounded to a power \
+         of two with probability `p_pow2`. Arrivals: a Poisson process whose rate follows the hour \
+         of the day by `hours`, with `mean_interarrival` on average; the clock begins at midnight. \
+         Jobs that are cancelled, which the paper models too, are none here.",
     )
     .complexity("O(1) expected for each job; nothing is kept.")
     .source(
@@ -42,89 +40,47 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
              (Dan Dwyer and Steve Hotovy), one of its four logs",
     )
     .params(&[
-        Param {
-            name: "jobs",
-            kind: Kind::Integer(1, 1_000_000_000_000_000),
-            default: DefaultValue::Is("10000"),
-            help: "how many jobs there are",
-        },
-        Param {
-            name: "processors",
-            kind: Kind::Integer(1, MAX_NODES as u64),
-            default: DefaultValue::Absent("those of the largest site"),
-            help: "the largest size of a job",
-        },
-        Param {
-            name: "p_serial",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Is("0.42"),
-            help: "the share of jobs with one processor",
-        },
-        Param {
-            name: "p_pow2",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Is("0.343"),
-            help: "the share of jobs that are rounded to a power of two",
-        },
-        Param {
-            name: "u_low",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Is("0.585"),
-            help: "the smallest logarithm to base 2 of the size of a parallel job",
-        },
-        Param {
-            name: "u_med",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Absent(
-                "5.386, or the logarithm of `processors` where that is less",
-            ),
-            help: "the logarithm of size where the many small jobs end and the few large \
-             begin",
-        },
-        Param {
-            name: "u_prob",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Is("0.916"),
-            help: "the share of parallel jobs that are small",
-        },
-        Param {
-            name: "shortest",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("300.0"),
-            help: "the shortest time that is requested",
-        },
-        Param {
-            name: "longest",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("64800.0"),
-            help: "the longest time that is requested",
-        },
-        Param {
-            name: "accuracy_mean",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("0.39"),
-            help: "the mean part of its requested time that a job uses, before what is above \
-             1 is cut to 1",
-        },
-        Param {
-            name: "accuracy_cv",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("0.875"),
-            help: "the coefficient of variation of this part, likewise",
-        },
-        Param {
-            name: "mean_interarrival",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("379.4"),
-            help: "time from one arrival to the next, on average",
-        },
-        Param {
-            name: "hours",
-            kind: Kind::Numbers(Range::NonNegative),
-            default: DefaultValue::Absent("those of the CTC SP2"),
-            help: "24 numbers: in what proportion jobs arrive in the hours of the day, from \
-             midnight on",
-        },
+        Param::new("jobs", Kind::Integer(1, 1_000_000_000_000_000))
+            .is("10000")
+            .help("how many jobs there are"),
+        Param::new("processors", Kind::Integer(1, MAX_NODES as u64))
+            .absent("those of the largest site")
+            .help("the largest size of a job"),
+        Param::new("p_serial", Kind::Number(Range::Share))
+            .is("0.42")
+            .help("the share of jobs with one processor"),
+        Param::new("p_pow2", Kind::Number(Range::Share))
+            .is("0.343")
+            .help("the share of jobs that are rounded to a power of two"),
+        Param::new("u_low", Kind::Number(Range::NonNegative))
+            .is("0.585")
+            .help("the smallest logarithm to base 2 of the size of a parallel job"),
+        Param::new("u_med", Kind::Number(Range::NonNegative))
+            .absent("5.386, or the logarithm of `processors` where that is less")
+            .help("the logarithm of size where the many small jobs end and the few large begin"),
+        Param::new("u_prob", Kind::Number(Range::Share))
+            .is("0.916")
+            .help("the share of parallel jobs that are small"),
+        Param::new("shortest", Kind::Number(Range::Positive))
+            .is("300.0")
+            .help("the shortest time that is requested"),
+        Param::new("longest", Kind::Number(Range::Positive))
+            .is("64800.0")
+            .help("the longest time that is requested"),
+        Param::new("accuracy_mean", Kind::Number(Range::Positive)).is("0.39").help(
+            "the mean part of its requested time that a job uses, before what is above 1 is \
+                 cut to 1",
+        ),
+        Param::new("accuracy_cv", Kind::Number(Range::Positive))
+            .is("0.875")
+            .help("the coefficient of variation of this part, likewise"),
+        Param::new("mean_interarrival", Kind::Number(Range::Positive))
+            .is("379.4")
+            .help("time from one arrival to the next, on average"),
+        Param::new("hours", Kind::Numbers(Range::NonNegative)).absent("those of the CTC SP2").help(
+            "24 numbers: in what proportion jobs arrive in the hours of the day, from midnight \
+                 on",
+        ),
     ]),
     |params, setting| Ok(Box::new(CirneBerman::new(params, setting)?)),
 )
@@ -141,9 +97,8 @@ const CTC_MED: f64 = 5.386;
 
 const HOUR: f64 = 3_600.0;
 
-/// Poisson process of arrivals whose rate changes with the hour of the day.
-///
-/// The times between arrivals are exponential on a clock that runs faster in busy hours.
+/// Poisson process of arrivals whose rate changes with the hour of the day. The times between
+/// arrivals are exponential on a clock that runs faster in busy hours.
 struct Arrivals {
     mean: f64,
     /// Weight of each hour of the day; the mean of the 24 weights is 1.
@@ -151,7 +106,6 @@ struct Arrivals {
     hour: usize,
     /// Time that has passed since the start of the current hour.
     into: f64,
-    /// Instant at which the current hour starts.
     begin: f64,
     stream: Stream,
 }
@@ -300,25 +254,10 @@ impl Iterator for CirneBerman {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Topology;
-    use crate::workload::{FAMILY, NoInputs, submissions};
+    use crate::workload::testing::built_flat;
 
     fn built(given: &str, processors: u32) -> Result<Vec<Job>, BuildError> {
-        let table: toml::Table = format!("name = 'cirne_berman'\n{given}").parse().unwrap();
-        let params = FAMILY.resolve("workload", &table.into())?;
-        let sites = [(Topology::flat(processors).unwrap(), 1.0)];
-        let setting = WorkloadContext {
-            sites: &sites,
-            seed: 1,
-            replication: 0,
-            owners: false,
-            inputs: &NoInputs,
-        };
-        let jobs = submissions(&ENTRY, &params, &setting)?.map(|item| match item {
-            Ok(Submission::Job(job)) => job,
-            other => panic!("{other:?}"),
-        });
-        Ok(jobs.collect())
+        built_flat(&format!("name = 'cirne_berman'\n{given}"), processors)
     }
 
     fn mean(values: &[f64]) -> f64 {
@@ -352,10 +291,6 @@ mod tests {
         assert!((0.02..0.1).contains(&at_request), "{at_request}");
     }
 
-    /// Compares drawn jobs with the log from which the default parameters come.
-    ///
-    /// The comparison covers the shares of jobs by size, the mean time between arrivals, and the
-    /// arrivals by hour.
     #[test]
     fn the_defaults_are_those_of_the_log() {
         let jobs = built("jobs = 100000", 338).unwrap();

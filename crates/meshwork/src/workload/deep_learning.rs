@@ -3,7 +3,7 @@
 //! Run times range from seconds to weeks.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
+use crate::registry::{About, Kind, Param, Params, Problem, Range, Words};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -20,59 +20,44 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     )
     .aliases(&["philly"])
     .definition(
-        "Jobs arrive in a Poisson process. Each asks for one of the counts `gpus`, \
-             with the probability of the same place in `shares`; a processor is a \
-             graphics processor. The shares that are given are divided by their sum. \
-             Run times are drawn whatever the count, from a list of quantiles, between \
-             which the logarithm is uniform. `philly` has those of the trace of \
-             Microsoft's Philly: a tenth of its jobs end within 56 s, half within \
-             1,322 s, nine tenths within 33,477 s and 99 of 100 within 755,731 s; its \
-             ends are drawn up here, from 1 s, and to the 1,437,000 s with which the \
-             mean is the 35,599 s of the trace. `gavel` has 10 to the power x minutes, \
-             with x uniform between 1.5 and 3 for four jobs of five, else between 3 \
-             and 4. Estimates are exact.",
+        "Jobs arrive in a Poisson process. Each asks for one of the counts `gpus`, with the \
+         probability of the same place in `shares`; a processor is a graphics processor. The \
+         shares that are given are divided by their sum. Run times are drawn whatever the count, \
+         from a list of quantiles, between which the logarithm is uniform. `philly` has those of \
+         the trace of Microsoft's Philly: a tenth of its jobs end within 56 s, half within 1,322 \
+         s, nine tenths within 33,477 s and 99 of 100 within 755,731 s; its ends are drawn up \
+         here, from 1 s, and to the 1,437,000 s with which the mean is the 35,599 s of the trace. \
+         `gavel` has 10 to the power x minutes, with x uniform between 1.5 and 3 for four jobs of \
+         five, else between 3 and 4. Estimates are exact.",
     )
     .complexity("O(1) for each job; nothing is kept.")
     .source(
-        "Philly: Jeon et al., Analysis of large-scale multi-tenant GPU clusters \
-             for DNN training workloads, USENIX ATC 2019, and the trace that it \
-             published, by the quantiles of the 111,549 run times of it that the \
-             generator of RFold (arXiv 2510.03891) draws from. Counts and `gavel`: \
-             Narayanan et al., Heterogeneity-aware cluster scheduling policies for \
-             deep learning workloads, OSDI 2020, which rounds the counts of Philly: 70 \
-             % on one, 25 % on 2 or 4, 5 % on 8",
+        "Philly: Jeon et al., Analysis of large-scale multi-tenant GPU clusters for DNN training \
+         workloads, USENIX ATC 2019, and the trace that it published, by the quantiles of the \
+         111,549 run times of it that the generator of RFold (arXiv 2510.03891) draws from. Counts \
+         and `gavel`: Narayanan et al., Heterogeneity-aware cluster scheduling policies for deep \
+         learning workloads, OSDI 2020, which rounds the counts of Philly: 70 % on one, 25 % on 2 \
+         or 4, 5 % on 8",
     )
     .params(&[
         LOAD,
         ARRIVAL_RATE,
         MEAN_INTERARRIVAL,
-        Param {
-            name: "durations",
-            kind: DURATIONS.kind(),
-            default: DefaultValue::Is("\"philly\""),
-            help: "how long jobs run",
-        },
-        Param {
-            name: "gpus",
-            kind: Kind::Integers(1, MAX_NODES as u64),
-            default: DefaultValue::Is("[1, 2, 4, 8]"),
-            help: "the counts of processors that jobs ask for",
-        },
-        Param {
-            name: "shares",
-            kind: Kind::Numbers(Range::NonNegative),
-            default: DefaultValue::Is("[0.7, 0.1, 0.15, 0.05]"),
-            help: "how often each count comes, in any unit",
-        },
+        Param::new("durations", DURATIONS.kind()).is("\"philly\"").help("how long jobs run"),
+        Param::new("gpus", Kind::Integers(1, MAX_NODES as u64))
+            .is("[1, 2, 4, 8]")
+            .help("the counts of processors that jobs ask for"),
+        Param::new("shares", Kind::Numbers(Range::NonNegative))
+            .is("[0.7, 0.1, 0.15, 0.05]")
+            .help("how often each count comes, in any unit"),
     ]),
     |params, setting| Ok(Box::new(DeepLearning::new(params, setting)?)),
 )
 .ends(false)
 .in_seconds(true);
 
-/// Quantiles of a distribution of run times.
-///
-/// Each entry is a share of the jobs, and the run time in seconds that this share does not exceed.
+/// Quantiles of a distribution of run times. Each entry is a share of the jobs, and the run time in
+/// seconds that this share does not exceed.
 type Quantiles = &'static [(f64, f64)];
 
 static DURATIONS: Words<Quantiles, 2> = Words::new([("philly", PHILLY), ("gavel", GAVEL)]);
@@ -89,10 +74,8 @@ const PHILLY: Quantiles = &[
 /// Quantiles with run times of 10^1.5, 10³ and 10⁴ minutes, converted to seconds.
 const GAVEL: Quantiles = &[(0.0, 1_897.366_596_101_027_6), (0.8, 60_000.0), (1.0, 600_000.0)];
 
-/// Mean run time of a distribution that is given by its quantiles.
-///
-/// Between two quantiles the logarithm of the time is uniform. The mean between them is the
-/// difference of the two times divided by the difference of their logarithms.
+/// Mean run time. Between two quantiles the logarithm of the time is uniform. The mean time there
+/// is the difference of the quantiles divided by the difference of their logarithms.
 fn mean(quantiles: Quantiles) -> f64 {
     let piece = |pair: &[(f64, f64)]| {
         let ((from, low), (to, high)) = (pair[0], pair[1]);
@@ -190,24 +173,11 @@ impl Iterator for DeepLearning {
 mod tests {
     use super::*;
     use crate::topology::Topology;
-    use crate::workload::{FAMILY, NoInputs, submissions};
+    use crate::workload::testing;
 
     fn built(given: &str, jobs: usize) -> Result<Vec<Job>, BuildError> {
-        let table: toml::Table = format!("name = 'deep_learning'\n{given}").parse().unwrap();
-        let params = FAMILY.resolve("workload", &table.into())?;
-        let sites = [(Topology::flat(64).unwrap(), 1.0)];
-        let setting = WorkloadContext {
-            sites: &sites,
-            seed: 1,
-            replication: 0,
-            owners: false,
-            inputs: &NoInputs,
-        };
-        let jobs = submissions(&ENTRY, &params, &setting)?.take(jobs).map(|item| match item {
-            Ok(Submission::Job(job)) => job,
-            other => panic!("{other:?}"),
-        });
-        Ok(jobs.collect())
+        let given = format!("name = 'deep_learning'\n{given}");
+        testing::built(&given, Topology::flat(64).unwrap(), jobs)
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! paper used.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
+use crate::registry::{About, Kind, LARGEST, Param, Params, Problem, Range};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -25,15 +25,14 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     )
     .aliases(&["jann97"])
     .definition(
-        "Jobs come in classes by size, each with gaps and run times of its own. \
-             Either is hyper-Erlang of common order: two Erlang distributions of the \
-             least order with which mean, coefficient of variation (`gap_cv`, \
-             `run_cv`) and third moment (`gap_third`, `run_third`: the third moment \
-             times the mean, over the square of the second) come out exactly. Within a \
-             class, a job has its largest size with probability `p_largest`, else any \
-             below, all alike. Without `classes` they are those of the CTC SP2, up to \
-             1, 2, 4 … 256 and 322 processors. Classes that begin above `processors` \
-             are left out, and one that ends above is cut. Estimates are exact.",
+        "Jobs come in classes by size, each with gaps and run times of its own. Either is \
+         hyper-Erlang of common order: two Erlang distributions of the least order with which \
+         mean, coefficient of variation (`gap_cv`, `run_cv`) and third moment (`gap_third`, \
+         `run_third`: the third moment times the mean, over the square of the second) come out \
+         exactly. Within a class, a job has its largest size with probability `p_largest`, else \
+         any below, all alike. Without `classes` they are those of the CTC SP2, up to 1, 2, 4 … \
+         256 and 322 processors. Classes that begin above `processors` are left out, and one that \
+         ends above is cut. Estimates are exact.",
     )
     .complexity("O(c) for each job, with c classes, and in expectation; nothing is kept.")
     .source(
@@ -43,24 +42,15 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
              Dwyer and Steve Hotovy), June 26 to September 12, 1996",
     )
     .params(&[
-        Param {
-            name: "jobs",
-            kind: Kind::Integer(1, 1_000_000_000_000_000),
-            default: DefaultValue::Is("10000"),
-            help: "how many jobs there are",
-        },
-        Param {
-            name: "processors",
-            kind: Kind::Integer(1, MAX_NODES as u64),
-            default: DefaultValue::Absent("those of the largest site"),
-            help: "the machine, above which there are no jobs",
-        },
-        Param {
-            name: "classes",
-            kind: Kind::Tables(CLASS),
-            default: DefaultValue::Absent("the ten classes of the CTC SP2"),
-            help: "the classes, by size",
-        },
+        Param::new("jobs", Kind::Integer(1, 1_000_000_000_000_000))
+            .is("10000")
+            .help("how many jobs there are"),
+        Param::new("processors", Kind::Integer(1, MAX_NODES as u64))
+            .absent("those of the largest site")
+            .help("the machine, above which there are no jobs"),
+        Param::new("classes", Kind::Tables(CLASS))
+            .absent("the ten classes of the CTC SP2")
+            .help("the classes, by size"),
     ]),
     |params, setting| Ok(Box::new(Jann::new(params, setting)?)),
 )
@@ -68,62 +58,28 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 
 /// Parameters with which a study describes one class of job sizes.
 const CLASS: &[Param] = &[
-    Param {
-        name: "largest",
-        kind: Kind::Integer(1, MAX_NODES as u64),
-        default: DefaultValue::Required,
-        help: "its largest size; its smallest is one above the largest of the class \
-             before",
-    },
-    Param {
-        name: "p_largest",
-        kind: Kind::Number(Range::Share),
-        default: DefaultValue::Is("1.0"),
-        help: "the share of its jobs that have its largest size",
-    },
-    Param {
-        name: "gap_mean",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the mean time from one of its jobs to the next",
-    },
-    Param {
-        name: "gap_cv",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the coefficient of variation of these times",
-    },
-    Param {
-        name: "gap_third",
-        kind: Kind::Number(Range::AtLeastOne),
-        default: DefaultValue::Required,
-        help: "their third moment, times the mean, over the square of the second",
-    },
-    Param {
-        name: "run_mean",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the mean run time of its jobs",
-    },
-    Param {
-        name: "run_cv",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the coefficient of variation of run times",
-    },
-    Param {
-        name: "run_third",
-        kind: Kind::Number(Range::AtLeastOne),
-        default: DefaultValue::Required,
-        help: "their third moment, times the mean, over the square of the second",
-    },
+    Param::new("largest", Kind::Integer(1, MAX_NODES as u64))
+        .help("its largest size; its smallest is one above the largest of the class before"),
+    Param::new("p_largest", Kind::Number(Range::Share))
+        .is("1.0")
+        .help("the share of its jobs that have its largest size"),
+    Param::new("gap_mean", Kind::Number(Range::Positive))
+        .help("the mean time from one of its jobs to the next"),
+    Param::new("gap_cv", Kind::Number(Range::Positive))
+        .help("the coefficient of variation of these times"),
+    Param::new("gap_third", Kind::Number(Range::AtLeastOne))
+        .help("their third moment, times the mean, over the square of the second"),
+    Param::new("run_mean", Kind::Number(Range::Positive)).help("the mean run time of its jobs"),
+    Param::new("run_cv", Kind::Number(Range::Positive))
+        .help("the coefficient of variation of run times"),
+    Param::new("run_third", Kind::Number(Range::AtLeastOne))
+        .help("their third moment, times the mean, over the square of the second"),
 ];
 
-/// A class of job sizes as measured in a log.
-///
-/// The fields are the largest size, the share of the class's jobs that have this size, the moments
-/// of the times between arrivals, and those of the run times. The moments are the mean, the
-/// coefficient of variation and the normalized third moment.
+/// A class of job sizes as measured in a log. The fields are the largest size, the share of the
+/// class's jobs that have this size, the moments of the times between arrivals, and those of the
+/// run times. The moments are the mean, the coefficient of variation and the normalized third
+/// moment.
 type Measured = (u32, f64, [f64; 3], [f64; 3]);
 
 /// The CTC SP2 from June 26 to September 12, 1996: 17,826 jobs of up to 322 processors. The paper
@@ -234,7 +190,6 @@ impl Described {
         Described { largest, p_largest, gaps: law(gap), run_times: law(run) }
     }
 
-    /// Reads a class of sizes that a study gives.
     fn read(class: &Params) -> Result<Described, Problem> {
         let law = |of: &str| {
             let [mean, cv, third] =
@@ -286,31 +241,13 @@ impl Iterator for Jann {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Topology;
-    use crate::workload::{FAMILY, NoInputs, submissions};
+    use crate::workload::testing::built_flat;
 
     fn built(given: &str, processors: u32) -> Result<Vec<Job>, BuildError> {
-        let table: toml::Table = format!("name = 'jann'\n{given}").parse().unwrap();
-        let params = FAMILY.resolve("workload", &table.into())?;
-        let sites = [(Topology::flat(processors).unwrap(), 1.0)];
-        let setting = WorkloadContext {
-            sites: &sites,
-            seed: 1,
-            replication: 0,
-            owners: false,
-            inputs: &NoInputs,
-        };
-        let jobs = submissions(&ENTRY, &params, &setting)?.map(|item| match item {
-            Ok(Submission::Job(job)) => job,
-            other => panic!("{other:?}"),
-        });
-        Ok(jobs.collect())
+        built_flat(&format!("name = 'jann'\n{given}"), processors)
     }
 
-    /// Checks that each class has the measured moments of times between arrivals and of run times.
-    ///
-    /// The means may differ by four standard errors. In classes with many jobs, the other moments
-    /// may differ by a few percent.
+    /// Means may differ by four standard errors; with many jobs, other moments by a few percent.
     #[test]
     fn every_class_has_the_moments_that_were_measured() {
         let jobs = built("jobs = 600000", 338).unwrap();
@@ -354,10 +291,9 @@ mod tests {
         assert!((gap * rate - 1.0).abs() < 0.02, "{gap} {}", 1.0 / rate);
     }
 
-    /// Checks a finding of the paper of Jann et al. about the number of exponential stages.
-    ///
-    /// Most distributions of times between arrivals need a single stage. Some distributions of run
-    /// times need several, at most 7. On the current version of the log, one class needs 8.
+    /// Checks a finding of the paper of Jann et al. about the number of exponential stages. Most
+    /// distributions of times between arrivals need a single stage. Some distributions of run times
+    /// need several, at most 7. On the current version of the log, one class needs 8.
     #[test]
     fn most_gaps_need_one_stage() {
         let orders = |of: fn(&Measured) -> [f64; 3]| {

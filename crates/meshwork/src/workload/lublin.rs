@@ -6,7 +6,7 @@
 //! characteristics of rigid jobs*, JPDC 63(11), 2003, as the authors' own program implements it.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
+use crate::registry::{About, Kind, Param, Params, Problem, Range, Words};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -19,85 +19,49 @@ use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadErro
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new(
         "lublin",
-        "the model of Lublin and Feitelson: many small jobs, powers of two, and \
-             quiet nights",
+        "the model of Lublin and Feitelson: many small jobs, powers of two, and quiet nights",
     )
     .aliases(&["lublin_feitelson"])
     .definition(
-        "Sizes: one processor with probability `p_serial`, else 2 to the power of \
-             a number from two uniform pieces, rounded to a power of two with \
-             probability `p_pow2`. Run times: the logarithm is drawn from one of two \
-             gamma distributions, the long one the more often the larger the job. \
-             Arrivals: gamma gaps in a time that runs by the hour of the day.",
+        "Sizes: one processor with probability `p_serial`, else 2 to the power of a number from \
+         two uniform pieces, rounded to a power of two with probability `p_pow2`. Run times: the \
+         logarithm is drawn from one of two gamma distributions, the long one the more often the \
+         larger the job. Arrivals: gamma gaps in a time that runs by the hour of the day.",
     )
     .complexity("O(1) expected for each job; nothing is kept.")
     .source("Lublin & Feitelson, JPDC 63(11), 2003")
     .params(&[
-        Param {
-            name: "jobs",
-            kind: Kind::Integer(1, 1_000_000_000_000_000),
-            default: DefaultValue::Is("10000"),
-            help: "how many jobs there are",
-        },
-        Param {
-            name: "classes",
-            kind: CLASSES.kind(),
-            default: DefaultValue::Is("\"typeless\""),
-            help: "which fit: of all jobs, of batch jobs, of interactive jobs, or of these \
-             two merged",
-        },
-        Param {
-            name: "processors",
-            kind: Kind::Integer(1, MAX_NODES as u64),
-            default: DefaultValue::Absent("those of the largest site"),
-            help: "the machine whose size the model is scaled to",
-        },
-        Param {
-            name: "p_serial",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Absent("that of the class"),
-            help: "the share of jobs with one processor",
-        },
-        Param {
-            name: "p_pow2",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Absent("that of the class"),
-            help: "the share of jobs that are rounded to a power of two",
-        },
-        Param {
-            name: "u_low",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Absent("that of the class"),
-            help: "the smallest logarithm to base 2 of the size of a parallel job",
-        },
-        Param {
-            name: "u_med",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Absent("as far below `u_hi` as in the class"),
-            help: "the logarithm of size where the many small jobs end and the few large \
-             begin",
-        },
-        Param {
-            name: "u_hi",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Absent(
-                "that of `processors`; 1.5 less for interactive jobs, as in the fit",
-            ),
-            help: "the largest logarithm to base 2 of the size of a job",
-        },
-        Param {
-            name: "u_prob",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Absent("that of the class"),
-            help: "the share of parallel jobs that are small",
-        },
-        Param {
-            name: "arar",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Absent("that of the class"),
-            help: "the ratio of arrivals at the busiest hours to all: larger is quieter \
-             overall",
-        },
+        Param::new("jobs", Kind::Integer(1, 1_000_000_000_000_000))
+            .is("10000")
+            .help("how many jobs there are"),
+        Param::new("classes", CLASSES.kind()).is("\"typeless\"").help(
+            "which fit: of all jobs, of batch jobs, of interactive jobs, or of these two \
+                 merged",
+        ),
+        Param::new("processors", Kind::Integer(1, MAX_NODES as u64))
+            .absent("those of the largest site")
+            .help("the machine whose size the model is scaled to"),
+        Param::new("p_serial", Kind::Number(Range::Share))
+            .absent("that of the class")
+            .help("the share of jobs with one processor"),
+        Param::new("p_pow2", Kind::Number(Range::Share))
+            .absent("that of the class")
+            .help("the share of jobs that are rounded to a power of two"),
+        Param::new("u_low", Kind::Number(Range::NonNegative))
+            .absent("that of the class")
+            .help("the smallest logarithm to base 2 of the size of a parallel job"),
+        Param::new("u_med", Kind::Number(Range::NonNegative))
+            .absent("as far below `u_hi` as in the class")
+            .help("the logarithm of size where the many small jobs end and the few large begin"),
+        Param::new("u_hi", Kind::Number(Range::NonNegative))
+            .absent("that of `processors`; 1.5 less for interactive jobs, as in the fit")
+            .help("the largest logarithm to base 2 of the size of a job"),
+        Param::new("u_prob", Kind::Number(Range::Share))
+            .absent("that of the class")
+            .help("the share of parallel jobs that are small"),
+        Param::new("arar", Kind::Number(Range::Positive))
+            .absent("that of the class")
+            .help("the ratio of arrivals at the busiest hours to all: larger is quieter overall"),
     ]),
     |params, setting| Ok(Box::new(Lublin::new(params, setting)?)),
 )
@@ -184,9 +148,7 @@ const INTERACTIVE: Class = Class {
 const FITTED_SIZE: f64 = 7.0;
 
 impl Class {
-    /// Returns this class of jobs with the values that a study gives in place of fitted ones.
-    ///
-    /// Sizes are scaled to a machine of `processors` processors.
+    /// Applies the values of a study, and scales sizes to a machine of `processors` processors.
     fn fitted(&self, params: &Params, processors: u32) -> Result<Class, Problem> {
         let own = |key: &str, fit: f64| params.get_number(key).unwrap_or(fit);
         let sizes = &self.sizes;
@@ -255,17 +217,14 @@ impl Class {
 const HALF_HOUR: f64 = 1800.0;
 
 /// Upper bound of the logarithm of the time between two arrivals; larger values are drawn again.
-///
 /// `MAX_LOG_RUN_TIME` is the bound for run times.
 const MAX_LOG_GAP: f64 = 13.0;
 const MAX_LOG_RUN_TIME: f64 = 12.0;
 
-/// Arrivals of one class of jobs, more frequent in busy hours.
-///
-/// Each half hour of the day has a weight, which is 1 on average. The time to the next arrival is
-/// drawn as a number of points. The clock advances until the weights of the half hours that it
-/// passes add up to this number. The last half hour is passed only in part, and the next arrival is
-/// counted from there.
+/// Arrivals of one class of jobs, more frequent in busy hours. Each half hour of the day has a
+/// weight, which is 1 on average. The time to the next arrival is drawn as a number of points. The
+/// clock advances until the weights of the half hours that it passes add up to this number. The
+/// last half hour is passed only in part, and the next arrival is counted from there.
 struct Arrivals {
     gap: Gamma,
     weights: [f64; 48],
@@ -379,30 +338,14 @@ impl Iterator for Lublin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Topology;
-    use crate::workload::{FAMILY, NoInputs, submissions};
+    use crate::workload::testing::built_flat;
 
     fn built(given: &str, processors: u32) -> Result<Vec<Job>, BuildError> {
-        let table: toml::Table = format!("name = 'lublin'\n{given}").parse().unwrap();
-        let params = FAMILY.resolve("workload", &table.into())?;
-        let sites = [(Topology::flat(processors).unwrap(), 1.0)];
-        let setting = WorkloadContext {
-            sites: &sites,
-            seed: 1,
-            replication: 0,
-            owners: false,
-            inputs: &NoInputs,
-        };
-        let jobs = submissions(&ENTRY, &params, &setting)?.map(|item| match item {
-            Ok(Submission::Job(job)) => job,
-            other => panic!("{other:?}"),
-        });
-        Ok(jobs.collect())
+        built_flat(&format!("name = 'lublin'\n{given}"), processors)
     }
 
-    /// Compares each class of jobs with reference values, on the machine to which the model was
-    /// fitted. The reference values have two to four digits, so half a unit of the last digit is
-    /// allowed in addition to four standard errors.
+    /// Reference values have two to four digits: half a unit of the last one is allowed, and four
+    /// standard errors.
     #[test]
     fn the_three_fits_have_the_sizes_and_times_of_the_reference() {
         for (class, nodes, serial, power, run, median, gap) in [
@@ -437,13 +380,11 @@ mod tests {
         }
     }
 
-    /// Checks the mean time between arrivals against theory.
-    ///
-    /// The model draws a number of points between two arrivals, and each half hour that passes
-    /// consumes as many points as its weight. Weights are 1 on average, so the mean number of half
-    /// hours is the mean number of points. The number of points is e^g for a gamma variate g with
-    /// shape a and scale b, which is drawn again if it exceeds 13. The mean number of points is (1
-    /// − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
+    /// Checks the mean time between arrivals against theory. The model draws a number of points
+    /// between two arrivals, and each half hour that passes consumes as many points as its weight.
+    /// Weights are 1 on average, so the mean number of half hours is the mean number of points. The
+    /// number of points is e^g for a gamma variate g with shape a and scale b, which is drawn again
+    /// if it exceeds 13. The mean number of points is (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
     #[test]
     fn the_mean_time_between_arrivals_is_that_of_theory() {
         for (class, rounded) in [(TYPELESS, 911.3), (BATCH, 3516.9), (INTERACTIVE, 619.3)] {
@@ -489,10 +430,8 @@ mod tests {
         assert!(both.iter().map(|job| job.number).eq(1..=2000));
     }
 
-    /// Compares arrivals with those of a straightforward implementation.
-    ///
-    /// From the start to an arrival, the sum of the half hours' weights must equal the sum of the
-    /// drawn points.
+    /// Compares arrivals with those of a straightforward implementation. From the start to an
+    /// arrival, the sum of the half hours' weights must equal the sum of the drawn points.
     #[test]
     fn points_and_what_is_left_of_a_half_hour_persist() {
         let stream = || Stream::new(4, 0, "arrivals.typeless");

@@ -20,6 +20,8 @@ pub mod statistics;
 pub mod swf;
 pub mod synthetic;
 pub mod table;
+#[cfg(test)]
+mod testing;
 mod transform;
 
 use std::io::BufRead;
@@ -27,7 +29,7 @@ use std::io::BufRead;
 use crate::job::{After, Job};
 use toml::{Table, Value};
 
-use crate::registry::{About, EntrySource, Family, Named, Params, Problem, abouts};
+use crate::registry::{About, EntrySource, Family, Params, Problem, abouts, named};
 use crate::topology::Topology;
 
 pub use dependencies::DEPENDENCIES;
@@ -141,7 +143,6 @@ impl WorkloadContext<'_> {
         largest
     }
 
-    /// Topology of each site.
     pub(crate) fn topologies(&self) -> Vec<Topology> {
         self.sites.iter().map(|(topology, _)| topology.clone()).collect()
     }
@@ -233,11 +234,7 @@ impl WorkloadEntry {
     }
 }
 
-impl Named for WorkloadEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(WorkloadEntry);
 
 /// Every workload, in the order of lists and pages of the manual.
 pub static WORKLOADS: &[&WorkloadEntry] = &[
@@ -251,12 +248,8 @@ pub static WORKLOADS: &[&WorkloadEntry] = &[
     &deep_learning::ENTRY,
 ];
 
-/// Moves the key `load` into the table `scale`, if the workload has no parameter `load`.
-///
-/// So all workloads accept a load in the same way.
-///
-/// # Errors
-/// If both `load` and `scale` are given.
+/// Moves the key `load` into the table `scale`, if the workload has no parameter `load`. So all
+/// workloads accept a load in the same way. Fails if both `load` and `scale` are given.
 pub(crate) fn spell_out(lists: &dyn EntrySource, scenario: &mut Table) -> Result<(), Problem> {
     let Some(Value::Table(workload)) = scenario.get_mut("workload") else { return Ok(()) };
     let name = workload.get(FAMILY.key).and_then(Value::as_str);

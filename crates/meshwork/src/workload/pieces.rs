@@ -28,9 +28,7 @@ fn check(
     }
 }
 
-/// Checks that some site has parts (such as leaves) of the kind in which a job wants its pieces.
-///
-/// The error is the end of a sentence, to which the caller adds the subject.
+/// Checks that some site has parts of the wanted kind. The error continues a sentence.
 fn suits(request: &Pieces, sites: &[Topology]) -> Result<(), String> {
     let inside = request.inside;
     let has_parts =
@@ -45,7 +43,6 @@ fn suits(request: &Pieces, sites: &[Topology]) -> Result<(), String> {
     ))
 }
 
-/// Checks the requests for pieces of jobs in memory.
 pub(super) fn check_all<'j>(
     mut jobs: impl Iterator<Item = &'j Job>,
     setting: &WorkloadContext<'_>,
@@ -81,9 +78,7 @@ pub(super) fn of_table(params: &Params, sites: &[Topology]) -> Result<Pieces, Pr
     }
 }
 
-/// The request for pieces in a table of a study, also if the pieces fit on no node.
-///
-/// The keys of the table are named like the columns of a table of jobs.
+/// [`of_table`], but pieces may fit on no node. Keys are named like columns of a table of jobs.
 pub(super) fn of_any_table(params: &Params, sites: &[Topology]) -> Result<Pieces, Problem> {
     let Some(types) = NodeTypes::of_sites(sites) else {
         return Err(Problem::new(
@@ -121,9 +116,7 @@ pub(super) fn of_any_table(params: &Params, sites: &[Topology]) -> Result<Pieces
     Ok(request)
 }
 
-/// The reason why no site has nodes for every piece of a request, even if all nodes are idle.
-///
-/// `None` if some site has. The types of nodes of all sites are `types`.
+/// Reason why no idle site could hold every piece; `None` if one can.
 fn never(request: &Pieces, sites: &[Topology], types: &NodeTypes) -> Option<String> {
     let mut of_sites = sites.iter().filter_map(Topology::types);
     if of_sites.any(|types| types.never(request).is_none()) {

@@ -8,41 +8,32 @@
 use std::collections::BTreeMap;
 
 use crate::job::{Job, Request};
-use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, Range, Words};
+use crate::registry::{Kind, LARGEST, Param, Params, Range, Words};
 use crate::rng::Stream;
 
 use super::held::Held;
 use super::{Submissions, WorkloadContext, WorkloadError};
 
-/// Parameters of the table `scale` of a workload.
 pub(super) const PARAMS: &[Param] = &[
-    Param {
-        name: "load",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the share of the machine's work that the jobs are to ask for, from the first arrival to the last",
-    },
-    Param {
-        name: "by",
-        kind: METHODS.kind(),
-        default: DefaultValue::Is("\"interarrival\""),
-        help: "interarrival: gaps between arrivals are multiplied; runtime: run times and estimates; size: counts of \
-               processors, rounded up or down at random, up to the largest site; jobs: jobs are left out at random, \
-               or come again; users: likewise all jobs of a user",
-    },
-    Param {
-        name: "period",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Absent("a day of seconds for jobs, a week for users"),
-        help: "a job or a user that comes again comes later by a random multiple of this, so that the hour of the day \
-               stays, and beyond the end goes on at the beginning; at any time, where the jobs do not span two of them",
-    },
+    Param::new("load", Kind::Number(Range::Positive)).help(
+        "the share of the machine's work that the jobs are to ask for, from the first arrival \
+             to the last",
+    ),
+    Param::new("by", METHODS.kind()).is("\"interarrival\"").help(
+        "interarrival: gaps between arrivals are multiplied; runtime: run times and estimates; \
+             size: counts of processors, rounded up or down at random, up to the largest site; \
+             jobs: jobs are left out at random, or come again; users: likewise all jobs of a user",
+    ),
+    Param::new("period", Kind::Number(Range::Positive))
+        .absent("a day of seconds for jobs, a week for users")
+        .help(
+            "a job or a user that comes again comes later by a random multiple of this, so that \
+             the hour of the day stays, and beyond the end goes on at the beginning; at any time, \
+             where the jobs do not span two of them",
+        ),
 ];
 
-/// Method by which a given load is reached.
-///
-/// Times between arrivals, run times or sizes of jobs are changed, or else jobs or whole users are
-/// repeated.
+/// Property by which a given load is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     Interarrival,
@@ -62,7 +53,6 @@ static METHODS: Words<Method, 5> = Words::new([
 
 const DAY: f64 = 86_400.0;
 
-/// Whether the requested scaling needs the owners of jobs.
 pub(super) fn asks_for_owners(params: &Params) -> bool {
     params.meaning("by", &METHODS) == Method::Users
 }
@@ -102,11 +92,8 @@ fn work(job: &Job) -> f64 {
 }
 
 impl Scaling {
-    /// Scales the jobs to the load that the study asks for.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* jobs, plus **O(n)** for each of 60 steps of bisection if sizes are
-    /// scaled.
+    /// Scales the jobs to the load that the study asks for. Time: **O(n log n)** for *n* jobs, plus
+    /// **O(n)** for each of 60 steps of bisection if sizes are scaled.
     fn apply(&self, mut jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job>, WorkloadError> {
         let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else { return Ok(jobs) };
         let (first, span) = (first.arrival, last.arrival - first.arrival);
@@ -160,7 +147,6 @@ impl Scaling {
     }
 
     /// Multiplies processor counts by a factor, so that the work is as near as possible to `goal`.
-    ///
     /// The factor is found by bisection. For each job, a random number decides whether its new
     /// count is rounded up or down.
     fn resize(
@@ -211,10 +197,9 @@ impl Scaling {
         Ok(())
     }
 
-    /// Repeats groups of jobs, so that their work becomes `factor` times as much.
-    ///
-    /// With a factor of 2.3, for example, all groups are taken twice. Then further groups are taken
-    /// in random order, once each, as long as each brings the work nearer to the goal.
+    /// Repeats groups of jobs, so that their work becomes `factor` times as much. With a factor of
+    /// 2.3, for example, all groups are taken twice. Then further groups are taken in random order,
+    /// once each, as long as each brings the work nearer to the goal.
     fn resample(
         &self,
         jobs: &[Job],
@@ -274,9 +259,8 @@ impl Scaling {
         Ok(taken)
     }
 
-    /// Draws the time by which the repetition of a group of jobs is shifted.
-    ///
-    /// The time is a whole number of periods, such as days, if the log spans at least two periods.
+    /// Draws the time by which the repetition of a group of jobs is shifted. The time is a whole
+    /// number of periods, such as days, if the log spans at least two periods.
     fn shift(&self, span: f64, stream: &mut Stream) -> Shift {
         let periods = libm::floor(span / self.period);
         if periods < 2.0 {
@@ -288,8 +272,6 @@ impl Scaling {
 }
 
 /// Indices of the jobs of each user. A job without a user is a group of its own.
-///
-/// An error names the parameter that needs users: `key` in the table `path`.
 pub(super) fn by_user(
     path: &str,
     key: &str,
@@ -313,7 +295,6 @@ pub(super) fn by_user(
 }
 
 /// Difference between a job's numbers in successive repetitions; 0 if no job has a predecessor.
-///
 /// With it, a repeated job follows its predecessor in the same repetition and not the original
 /// predecessor.
 pub(super) fn numbers_apart(jobs: &[Job]) -> u64 {
@@ -330,9 +311,8 @@ pub(super) fn renumber(job: &mut Job, by: u64) {
     }
 }
 
-/// Shift of all arrivals of a log by the time `by`. The log spans the time `around`.
-///
-/// Arrivals shifted beyond the end of the log are moved to its beginning.
+/// Shift of all arrivals of a log by the time `by`. The log spans the time `around`. Arrivals
+/// shifted beyond the end of the log are moved to its beginning.
 struct Shift {
     by: f64,
     around: f64,
@@ -352,7 +332,8 @@ mod tests {
     use super::*;
     use crate::job::{Owner, Time};
     use crate::topology::Topology;
-    use crate::workload::{FAMILY, NoInputs, Submission, transformed};
+    use crate::workload::testing::{context, only_jobs};
+    use crate::workload::{FAMILY, Submission, transformed};
 
     /// A log of 2,000 jobs of 40 users, over 50 days.
     fn log() -> Vec<Job> {
@@ -378,16 +359,10 @@ mod tests {
         let params =
             FAMILY.resolve("workload", &table.into()).map_err(|error| error.to_string())?;
         let sites = [(Topology::flat(16).unwrap(), 1.0), (Topology::flat(4).unwrap(), 2.0)];
-        let setting =
-            WorkloadContext { sites: &sites, seed: 1, replication: 0, owners, inputs: &NoInputs };
+        let setting = WorkloadContext { owners, ..context(&sites) };
         let jobs = Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))));
         let jobs = transformed(true, jobs, &params, &setting).map_err(|error| error.to_string())?;
-        jobs.map(|item| match item {
-            Ok(Submission::Job(job)) => Ok(job),
-            Ok(other) => panic!("{other:?}"),
-            Err(error) => Err(error.0),
-        })
-        .collect()
+        only_jobs(jobs).map_err(|error| error.0)
     }
 
     /// Load of some jobs over the time span of the original log.

@@ -1,7 +1,7 @@
 //! Jobs that request blocks from a mix of shapes, taken from a production machine or a paper.
 
 use crate::job::Request;
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words};
+use crate::registry::{About, Kind, Param, Params, Problem, Words};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -18,39 +18,29 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
              of TPU v4, or of RFold's study",
     )
     .definition(
-        "Each job asks for a block of a shape drawn from `mix`. `tpuv4_2022` has \
-             the 26 shapes of slices of a TPU v4 fleet in 2022, each as often as \
-             there; its shares, in tenths of a percent, sum to 97.5, for rarer ones \
-             are not listed, and are divided by that. `rfold` has the shapes that \
-             RFold's generator makes for a machine of n processors in cubes of 4: \
-             sizes 1, 2 and every even number that has a shape, the i-th of m in \
-             proportion to exp(−4 i / m); of up to 256 processors four lines to a \
-             sheet, of up to 1024 four sheets to a block, beyond that four blocks to a \
-             sheet, and within a kind all shapes alike. Their sides are even, at most \
-             n / 16 long, and touch no more cubes than there are. With `longest` \
-             shapes with a longer side are left out, and the others keep their \
-             proportions. Arrivals and run times are drawn as by `synthetic`, from \
-             streams of their own.",
+        "Each job asks for a block of a shape drawn from `mix`. `tpuv4_2022` has the 26 shapes of \
+         slices of a TPU v4 fleet in 2022, each as often as there; its shares, in tenths of a \
+         percent, sum to 97.5, for rarer ones are not listed, and are divided by that. `rfold` has \
+         the shapes that RFold's generator makes for a machine of n processors in cubes of 4: \
+         sizes 1, 2 and every even number that has a shape, the i-th of m in proportion to exp(−4 \
+         i / m); of up to 256 processors four lines to a sheet, of up to 1024 four sheets to a \
+         block, beyond that four blocks to a sheet, and within a kind all shapes alike. Their \
+         sides are even, at most n / 16 long, and touch no more cubes than there are. With \
+         `longest` shapes with a longer side are left out, and the others keep their proportions. \
+         Arrivals and run times are drawn as by `synthetic`, from streams of their own.",
     )
     .complexity("O(log s) for each job, with s shapes in the mix.")
     .source(
-        "tpuv4_2022: Jouppi et al., TPU v4, ISCA 2023, table 2. rfold: Chen et \
-             al., RFold, arXiv 2510.03891, 2025, as its generator does it. Arrivals \
-             and run times are in neither",
+        "tpuv4_2022: Jouppi et al., TPU v4, ISCA 2023, table 2. rfold: Chen et al., RFold, arXiv \
+         2510.03891, 2025, as its generator does it. Arrivals and run times are in neither",
     )
     .params(&[
-        Param {
-            name: "mix",
-            kind: MIXES.kind(),
-            default: DefaultValue::Is("\"tpuv4_2022\""),
-            help: "which shapes, and how often each",
-        },
-        Param {
-            name: "longest",
-            kind: Kind::Integer(1, MAX_NODES as u64),
-            default: DefaultValue::Absent("all shapes of the mix"),
-            help: "shapes with a longer side than this are left out",
-        },
+        Param::new("mix", MIXES.kind())
+            .is("\"tpuv4_2022\"")
+            .help("which shapes, and how often each"),
+        Param::new("longest", Kind::Integer(1, MAX_NODES as u64))
+            .absent("all shapes of the mix")
+            .help("shapes with a longer side than this are left out"),
         LOAD,
         ARRIVAL_RATE,
         MEAN_INTERARRIVAL,
@@ -74,10 +64,8 @@ fn tpu_v4_2022() -> Vec<([u32; 3], f64)> {
     TPU_V4_2022.iter().map(|&(shape, share)| (shape, f64::from(share))).collect()
 }
 
-/// TPU v4 slices in production in 2022, with shares in tenths of a percent.
-///
-/// Twisted slices differ from other slices only in their links, and are counted with the slices of
-/// their shape.
+/// TPU v4 slices in production in 2022, with shares in tenths of a percent. Twisted slices differ
+/// from other slices only in their links, and are counted with the slices of their shape.
 const TPU_V4_2022: &[([u32; 3], u32)] = &[
     ([1, 1, 1], 21),
     ([1, 1, 2], 4),
@@ -220,7 +208,6 @@ mod tests {
         mix.iter().filter(|(shape, _)| of(shape)).map(|(_, weight)| weight).sum::<f64>() / total
     }
 
-    /// Checks known properties of RFold's generator, on the machine of its paper.
     #[test]
     fn the_mix_of_rfold_has_its_sizes_and_kinds() {
         let mix = rfold(4096);

@@ -8,24 +8,14 @@ use super::distribution::runtimes::exponential;
 use super::distribution::{RUNTIMES, Runtime, SIZES, Sizes};
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// Parameter for the arrival rate, given as an offered load.
-pub(super) const LOAD: Param = Param {
-    name: "load",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Absent("`arrival_rate` or `mean_interarrival` is given"),
-    help: "the arrival rate that asks, on average, for this share of the machine's \
-             work",
-};
+pub(super) const LOAD: Param = Param::new("load", Kind::Number(Range::Positive))
+    .absent("`arrival_rate` or `mean_interarrival` is given")
+    .help("the arrival rate that asks, on average, for this share of the machine's work");
 
-/// Parameter for the arrival rate, given directly as jobs per unit of time.
-pub(super) const ARRIVAL_RATE: Param = Param {
-    name: "arrival_rate",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Absent("`load` or `mean_interarrival` is given"),
-    help: "jobs that arrive in a unit of time, on average",
-};
+pub(super) const ARRIVAL_RATE: Param = Param::new("arrival_rate", Kind::Number(Range::Positive))
+    .absent("`load` or `mean_interarrival` is given")
+    .help("jobs that arrive in a unit of time, on average");
 
-/// Parameter for the arrival rate, given as the mean time between arrivals.
 pub(super) const MEAN_INTERARRIVAL: Param = Param {
     name: "mean_interarrival",
     kind: Kind::Number(Range::Positive),
@@ -33,32 +23,22 @@ pub(super) const MEAN_INTERARRIVAL: Param = Param {
     help: "time from one arrival to the next, on average",
 };
 
-/// Parameter for the distribution of run times.
-pub(super) const RUN_TIMES: Param = Param {
-    name: "runtimes",
-    kind: Kind::Component(&RUNTIMES),
-    default: DefaultValue::Required,
-    help: "the distribution of run times",
-};
+pub(super) const RUN_TIMES: Param =
+    Param::new("runtimes", Kind::Component(&RUNTIMES)).help("the distribution of run times");
 
-/// Parameter that says whether run times are drawn directly or computed from drawn work.
-pub(super) const DEMAND: Param = Param {
-    name: "demand",
-    kind: DEMANDS.kind(),
-    default: DefaultValue::Is("\"dependent\""),
-    help: "dependent: a run time is drawn whatever the size, so large jobs do more \
-             work; independent: the work is drawn, and spread over the job's processors",
-};
+pub(super) const DEMAND: Param = Param::new("demand", DEMANDS.kind()).is("\"dependent\"").help(
+    "dependent: a run time is drawn whatever the size, so large jobs do more work; \
+         independent: the work is drawn, and spread over the job's processors",
+);
 
 /// Registry entry of the workload `synthetic`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new("synthetic", "Poisson arrivals, with sizes and run times from distributions")
         .definition(
             "Jobs arrive in a Poisson process. Each has a size and a run time from two \
-             distributions, drawn from streams of their own, so that changing one \
-             leaves the other. With `load`, the rate of arrivals is such that the mean \
-             work of a job times the rate is this share of what the machine can do. \
-             Estimates are exact.",
+             distributions, drawn from streams of their own, so that changing one leaves the \
+             other. With `load`, the rate of arrivals is such that the mean work of a job times \
+             the rate is this share of what the machine can do. Estimates are exact.",
         )
         .complexity("O(1) for each job; nothing is kept.")
         .source("Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim")
@@ -66,12 +46,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
             LOAD,
             ARRIVAL_RATE,
             MEAN_INTERARRIVAL,
-            Param {
-                name: "sizes",
-                kind: Kind::Component(&SIZES),
-                default: DefaultValue::Required,
-                help: "the distribution of what jobs ask for",
-            },
+            Param::new("sizes", Kind::Component(&SIZES))
+                .help("the distribution of what jobs ask for"),
             RUN_TIMES,
             DEMAND,
         ]),
@@ -117,10 +93,7 @@ pub(super) struct Synthetic<R> {
     mean_gap: f64,
     requests: R,
     runtimes: Runtime,
-    /// Mean number of requested processors; a drawn amount of work is divided by it to give a run
-    /// time.
-    ///
-    /// `None` if run times are drawn.
+    /// Mean number of processors, by which drawn work is divided; `None` if run times are drawn.
     spread_over: Option<f64>,
     arrivals: Stream,
     runtime_stream: Stream,
@@ -129,9 +102,7 @@ pub(super) struct Synthetic<R> {
 }
 
 impl<R: Requests> Synthetic<R> {
-    /// Creates an iterator of jobs whose sizes come from `requests`.
-    ///
-    /// Arrivals and run times follow the parameters.
+    /// `requests` gives sizes; arrivals and run times follow the parameters.
     pub(super) fn new(
         params: &Params,
         setting: &WorkloadContext<'_>,
@@ -156,10 +127,7 @@ pub(super) fn stream(setting: &WorkloadContext<'_>, name: &str) -> Stream {
     Stream::new(setting.seed, setting.replication, name)
 }
 
-/// Mean time between arrivals at which jobs bring the requested load.
-///
-/// `work` is the mean work of a job. It is the mean number of processors times the mean run time,
-/// also if work is drawn instead of run times.
+/// Mean time between arrivals for the requested load, where `work` is the mean work of a job.
 pub(super) fn mean_gap(
     params: &Params,
     setting: &WorkloadContext<'_>,
@@ -216,24 +184,10 @@ impl<R: Requests> Iterator for Synthetic<R> {
 mod tests {
     use super::*;
     use crate::topology::Topology;
-    use crate::workload::{FAMILY, NoInputs, submissions};
+    use crate::workload::testing;
 
     fn built(given: &str, machine: Topology) -> Result<Vec<Job>, BuildError> {
-        let table: toml::Table = format!("name = 'synthetic'\n{given}").parse().unwrap();
-        let params = FAMILY.resolve("workload", &table.into())?;
-        let sites = [(machine, 1.0)];
-        let setting = WorkloadContext {
-            sites: &sites,
-            seed: 1,
-            replication: 0,
-            owners: false,
-            inputs: &NoInputs,
-        };
-        let jobs = submissions(&ENTRY, &params, &setting)?.take(40_000).map(|item| match item {
-            Ok(Submission::Job(job)) => job,
-            other => panic!("{other:?}"),
-        });
-        Ok(jobs.collect())
+        testing::built(&format!("name = 'synthetic'\n{given}"), machine, 40_000)
     }
 
     fn mean(values: impl Iterator<Item = f64>) -> f64 {

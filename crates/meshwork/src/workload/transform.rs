@@ -2,7 +2,7 @@
 
 use crate::form::ShapeRule;
 use crate::job::{Job, Request, Time};
-use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, Words, join};
+use crate::registry::{Kind, Param, Params, Problem, Range, Words, join};
 use crate::rng::Stream;
 
 use super::dependencies::{self, DEPENDENCIES, Source};
@@ -18,91 +18,57 @@ const MAX_PASSED_OVER: u64 = 10_000_000;
 
 /// Parameters that every workload has in addition to its own.
 pub(super) const PARAMS: &[Param] = &[
-    Param {
-        name: "from",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Absent("from the first job on"),
-        help: "only jobs that arrive at or after this instant of the workload's own clock",
-    },
-    Param {
-        name: "until",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Absent("to the last job"),
-        help: "only jobs that arrive before this instant of the workload's own clock",
-    },
-    Param {
-        name: "first_jobs",
-        kind: Kind::Integer(1, 1_000_000_000_000_000),
-        default: DefaultValue::Absent("all jobs"),
-        help: "only so many jobs, of those that `from` and `until` leave",
-    },
-    Param {
-        name: "resample",
-        kind: Kind::Component(&RESAMPLES),
-        default: DefaultValue::Absent("every replication has the jobs of the log"),
-        help: "makes another log of the jobs that are left in each replication: `\"users\"`, `\"weeks\"`, or \
-               `{ by = \"shake\", arrivals = 30.0 }`",
-    },
-    Param {
-        name: "shuffle",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "whether the jobs that are left come in a random order, at the same instants of arrival",
-    },
-    Param {
-        name: "split_above",
-        kind: Kind::Number(Range::Share),
-        default: DefaultValue::Absent("no job is split"),
-        help: "a count of processors above this share of the largest site becomes several jobs: as \
-               many of that share as it holds, and one of the rest",
-    },
-    Param {
-        name: "runtime_scale",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Is("1.0"),
-        help: "run times and estimates are multiplied by this",
-    },
-    Param {
-        name: "arrival_scale",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Is("1.0"),
-        help: "instants of arrival are multiplied by this: below 1, the load grows",
-    },
-    Param {
-        name: "scale",
-        kind: Kind::Table(scale::PARAMS),
-        default: DefaultValue::Absent("the load is left as it is"),
-        help: "scales the jobs, held in memory, to a load: `{ load = 0.9, by = \"interarrival\" }`; the key `load` \
-               beside it is short for `scale = { load = … }`, of a workload that has no `load` of its own",
-    },
-    Param {
-        name: "estimates",
-        kind: Kind::Component(&ESTIMATES),
-        default: DefaultValue::Absent("those of the workload"),
-        help: "a model of what users say that their jobs will run",
-    },
-    Param {
-        name: "deadlines",
-        kind: Kind::Table(DEADLINES),
-        default: DefaultValue::Absent("those of the workload"),
-        help: "gives jobs without a deadline one: `{ factor = 2.0 }`",
-    },
-    Param {
-        name: "dependencies",
-        kind: Kind::Component(&DEPENDENCIES),
-        default: DefaultValue::Absent("jobs arrive when they arrive, whatever becomes of others"),
-        help: "which jobs are submitted after others have ended: `\"log\"`, or `{ of = \"user\", replay = \"held\" }`",
-    },
+    Param::new("from", Kind::Number(Range::NonNegative))
+        .absent("from the first job on")
+        .help("only jobs that arrive at or after this instant of the workload's own clock"),
+    Param::new("until", Kind::Number(Range::NonNegative))
+        .absent("to the last job")
+        .help("only jobs that arrive before this instant of the workload's own clock"),
+    Param::new("first_jobs", Kind::Integer(1, 1_000_000_000_000_000))
+        .absent("all jobs")
+        .help("only so many jobs, of those that `from` and `until` leave"),
+    Param::new("resample", Kind::Component(&RESAMPLES))
+        .absent("every replication has the jobs of the log")
+        .help(
+            "makes another log of the jobs that are left in each replication: `\"users\"`, \
+             `\"weeks\"`, or `{ by = \"shake\", arrivals = 30.0 }`",
+        ),
+    Param::new("shuffle", Kind::Flag).is("false").help(
+        "whether the jobs that are left come in a random order, at the same instants of \
+             arrival",
+    ),
+    Param::new("split_above", Kind::Number(Range::Share)).absent("no job is split").help(
+        "a count of processors above this share of the largest site becomes several jobs: as \
+             many of that share as it holds, and one of the rest",
+    ),
+    Param::new("runtime_scale", Kind::Number(Range::Positive))
+        .is("1.0")
+        .help("run times and estimates are multiplied by this"),
+    Param::new("arrival_scale", Kind::Number(Range::Positive))
+        .is("1.0")
+        .help("instants of arrival are multiplied by this: below 1, the load grows"),
+    Param::new("scale", Kind::Table(scale::PARAMS)).absent("the load is left as it is").help(
+        "scales the jobs, held in memory, to a load: `{ load = 0.9, by = \"interarrival\" }`; \
+             the key `load` beside it is short for `scale = { load = … }`, of a workload that has \
+             no `load` of its own",
+    ),
+    Param::new("estimates", Kind::Component(&ESTIMATES))
+        .absent("those of the workload")
+        .help("a model of what users say that their jobs will run"),
+    Param::new("deadlines", Kind::Table(DEADLINES))
+        .absent("those of the workload")
+        .help("gives jobs without a deadline one: `{ factor = 2.0 }`"),
+    Param::new("dependencies", Kind::Component(&DEPENDENCIES))
+        .absent("jobs arrive when they arrive, whatever becomes of others")
+        .help(
+            "which jobs are submitted after others have ended: `\"log\"`, or `{ of = \"user\", \
+             replay = \"held\" }`",
+        ),
     SHAPE,
 ];
 
-/// Parameters of the table `deadlines`.
-const DEADLINES: &[Param] = &[Param {
-    name: "factor",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Required,
-    help: "a job is to have ended so many times its estimate after its arrival",
-}];
+const DEADLINES: &[Param] = &[Param::new("factor", Kind::Number(Range::Positive))
+    .help("a job is to have ended so many times its estimate after its arrival")];
 
 /// Rules by which a number of processors becomes a block, with their names in the parameter
 /// [`SHAPE`].
@@ -110,14 +76,11 @@ pub static SHAPES: Words<ShapeRule, 2> =
     Words::new([("squarest", ShapeRule::Squarest), ("exact", ShapeRule::Exact)]);
 
 /// Parameter that says how a count of processors becomes a block.
-pub const SHAPE: Param = Param {
-    name: "shape",
-    kind: SHAPES.kind(),
-    default: DefaultValue::Is("\"squarest\""),
-    help: "how a count becomes a block: squarest has the count itself, with the least sum of sides, \
-           or more processors where such a block is absurdly long; exact has the count itself \
-           however long the block is, and is squarest where none fits",
-};
+pub const SHAPE: Param = Param::new("shape", SHAPES.kind()).is("\"squarest\"").help(
+    "how a count becomes a block: squarest has the count itself, with the least sum of sides, \
+         or more processors where such a block is absurdly long; exact has the count itself \
+         however long the block is, and is squarest where none fits",
+);
 
 /// Builds the workload that the parameters describe, for a machine of a given shape, and transforms
 /// it.
@@ -253,8 +216,7 @@ fn with_deadline(mut item: Submission, factor: f64) -> Submission {
     item
 }
 
-/// Checks the parameters for contradictions before any file is opened. Returns the number of
-/// processors above which jobs are split; `None` if no jobs are split.
+/// Checks for contradictions before a file is opened; returns the `split_above` limit, if any.
 fn check(
     ends: bool,
     params: &Params,
@@ -318,15 +280,13 @@ fn check(
     Ok(Some(most))
 }
 
-/// Selects jobs that arrive in a time interval. If there are no such jobs, the result is an error,
-/// because the run would be empty.
+/// Selects jobs that arrive in a time interval; it is an error if there are none.
 struct Cut {
     jobs: Submissions,
     from: Option<f64>,
     until: Option<f64>,
     /// Path of the workload's parameters in the study, to be named in errors.
     path: String,
-    /// Whether the workload ends by itself.
     ends: bool,
     passed_over: u64,
     /// Arrival of the first job of the workload; `None` until a job was read.
@@ -339,9 +299,7 @@ struct Cut {
 }
 
 impl Cut {
-    /// Error for a time interval in which no job arrives.
-    ///
-    /// The text names the first and last arrival. `beyond` is the first arrival after the interval.
+    /// Error for an interval without jobs; `beyond` is the first arrival after it.
     fn nothing(&mut self, beyond: Option<f64>) -> WorkloadError {
         let key = |name: &str| join(&self.path, name);
         let given = match (self.from, self.until) {
@@ -430,10 +388,8 @@ impl Iterator for FirstJobs {
     }
 }
 
-/// Permutes the jobs at random, while the sequence of arrivals stays the same.
-///
-/// # Complexity
-/// **O(n)** for *n* jobs.
+/// Permutes the jobs at random, while the sequence of arrivals stays the same. Time: **O(n)** for
+/// *n* jobs.
 fn shuffled(mut jobs: Vec<Job>, mut stream: Stream) -> Vec<Job> {
     let arrivals: Vec<Time> = jobs.iter().map(|job| job.arrival).collect();
     for last in (1..jobs.len()).rev() {
@@ -488,6 +444,7 @@ mod tests {
 
     use crate::topology::Topology;
     use crate::workload::table::Row;
+    use crate::workload::testing::{context, only_jobs};
     use crate::workload::{FAMILY, Inputs, NoInputs, Rows};
 
     use super::*;
@@ -527,21 +484,15 @@ mod tests {
         let table: toml::Table = given.parse().unwrap();
         let params = FAMILY.resolve("workload", &table.into())?;
         let sites = [(Topology::flat(10).unwrap(), 1.0), (Topology::flat(8).unwrap(), 2.0)];
-        let setting =
-            WorkloadContext { sites: &sites, seed: 1, replication: 0, owners: false, inputs };
+        let setting = WorkloadContext { inputs, ..context(&sites) };
         submissions(entry(WORKLOADS, params.name()), &params, &setting)
     }
 
     fn table(given: &str) -> Vec<(f64, u64, f64, f64)> {
-        let jobs = run(&format!("name = 'table'\npath = 'jobs.csv'\n{given}")).unwrap();
-        jobs.into_iter()
-            .map(|item| match item {
-                Submission::Job(job) => {
-                    (job.arrival.units(), job.request.nodes(), job.runtime, job.estimate)
-                }
-                other => panic!("{other:?}"),
-            })
-            .collect()
+        let jobs = built(&format!("name = 'table'\npath = 'jobs.csv'\n{given}"), &Ten).unwrap();
+        let cells =
+            |job: Job| (job.arrival.units(), job.request.nodes(), job.runtime, job.estimate);
+        only_jobs(jobs).unwrap().into_iter().map(cells).collect()
     }
 
     #[test]
@@ -600,9 +551,7 @@ mod tests {
     #[test]
     fn a_shuffle_keeps_the_jobs_and_the_instants() {
         let (still, moved) = (table(""), table("shuffle = true"));
-        let times =
-            |jobs: &[(f64, u64, f64, f64)]| jobs.iter().map(|job| job.0).collect::<Vec<_>>();
-        assert_eq!(times(&still), times(&moved));
+        assert!(still.iter().map(|job| job.0).eq(moved.iter().map(|job| job.0)));
         let sizes =
             |jobs: &[(f64, u64, f64, f64)]| jobs.iter().map(|job| job.1).collect::<Vec<_>>();
         let mut sorted = sizes(&moved);
@@ -660,14 +609,7 @@ mod tests {
         let params = FAMILY.resolve("workload", &table.into()).unwrap();
         let mesh = |sides: &[u32]| {
             let sites = [(Topology::mesh(sides).unwrap(), 1.0)];
-            let setting = WorkloadContext {
-                sites: &sites,
-                seed: 1,
-                replication: 0,
-                owners: false,
-                inputs: &NoInputs,
-            };
-            submissions(entry(WORKLOADS, params.name()), &params, &setting)
+            submissions(entry(WORKLOADS, params.name()), &params, &context(&sites))
                 .unwrap_or_else(|error| panic!("{error}"))
                 .next()
                 .unwrap()
@@ -680,8 +622,6 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that splitting conserves the work of jobs, and that scaling by s multiplies the
-        /// work by s.
         #[test]
         fn work_is_conserved_by_a_split_and_scaled_by_a_scale(
             share in 0.1..1.0_f64,

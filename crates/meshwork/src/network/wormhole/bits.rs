@@ -47,9 +47,8 @@ impl BitSet {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// Number of words of the set.
-    ///
-    /// With this number and [`word`](BitSet::word), callers iterate over a set while it changes.
+    /// Number of words of the set. With this number and [`word`](BitSet::word), callers iterate
+    /// over a set while it changes.
     pub(super) fn words(&self) -> usize {
         self.words.len()
     }

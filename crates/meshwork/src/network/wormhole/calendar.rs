@@ -42,9 +42,8 @@ impl Calendar {
         }
     }
 
-    /// Appends the events of cycle `now` to a list, and removes them from the calendar.
-    ///
-    /// There must be no events in earlier cycles.
+    /// Appends the events of cycle `now` to a list, and removes them from the calendar. There must
+    /// be no events in earlier cycles.
     pub(super) fn take(&mut self, now: Cycle, into: &mut Vec<u32>) {
         self.from = now;
         let slot = now as usize % SLOTS;
@@ -57,7 +56,6 @@ impl Calendar {
         }
     }
 
-    /// The first cycle that has events.
     pub(super) fn next(&self) -> Option<Cycle> {
         let far = self.far.first_key_value().map(|(&at, _)| at);
         let first = self.from as usize % SLOTS;
@@ -89,7 +87,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares a calendar with a single map from cycles to events.
         #[test]
         fn a_calendar_is_a_map(delays in prop::collection::vec((0_u64..700, 0_usize..4), 1..200)) {
             let (mut calendar, mut map) = (Calendar::new(), BTreeMap::<Cycle, Vec<u32>>::new());

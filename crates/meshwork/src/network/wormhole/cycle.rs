@@ -26,14 +26,10 @@ const NONE: u32 = u32::MAX;
 /// Maximum number of lanes of a router. Each lane has a bit in the masks of the router.
 const LANES: usize = 64;
 
-/// Bit that marks the receiver of a credit as a processor and not as an output lane of a router.
-///
-/// A credit announces free space in a buffer to the processor or output lane that sends flits into
-/// the buffer.
+/// Marks the receiver of a credit (free space in a buffer) as a processor, not an output lane.
 const TO_SOURCE: u32 = 1 << 31;
 
-/// An input lane, which is a buffer of flits. The flits themselves are not stored, only their
-/// number and the packets to which they belong.
+/// An input buffer. Flits are not stored, only their number and the packets that they belong to.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
     /// The first packet in the lane; `back` is the last packet.
@@ -48,7 +44,6 @@ struct Lane {
 }
 
 /// Which input lanes of one router can send a flit: three sets of lanes, with a bit for each lane.
-///
 /// A lane that is in all three sets has been granted an output lane, holds a flit, and has space
 /// for it in the next buffer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,11 +63,9 @@ struct Source {
     channel: u8,
 }
 
-/// Engine that simulates every flit in every cycle.
-///
-/// With `V` virtual channels, lane `v` of port `p` of router `r` has index `r << shift | p · V +
-/// v`. The index stands both for the input buffer of `r` and for the output lane through which
-/// flits leave `r`.
+/// Engine that simulates every flit in every cycle. With `V` virtual channels, lane `v` of port `p`
+/// of router `r` has index `r << shift | p · V + v`. The index stands both for the input buffer of
+/// `r` and for the output lane through which flits leave `r`.
 pub(super) struct CycleEngine {
     fabric: Fabric,
     timing: Timing,
@@ -82,10 +75,9 @@ pub(super) struct CycleEngine {
     /// UGAL threshold: extra queued flits on the minimal path above which a packet takes a detour.
     threshold: u64,
     shift: u32,
-    /// Cycles that a flit takes across the link of each lane of a router.
-    ///
-    /// `credit_returns` is the time of credits on their way back. Both arrays are stored inline,
-    /// not behind a pointer, because they are read for every flit at every router.
+    /// Cycles that a flit takes across the link of each lane of a router. `credit_returns` is the
+    /// time of credits on their way back. Both arrays are stored inline, not behind a pointer,
+    /// because they are read for every flit at every router.
     transfers: [Cycle; LANES],
     credit_returns: [Cycle; LANES],
     now: Cycle,
@@ -116,7 +108,6 @@ pub(super) struct CycleEngine {
     /// Processors to ask for a packet in this cycle. `asking_next` has those for the next cycle.
     asking: Vec<Node>,
     asking_next: Vec<Node>,
-    /// Processors that must be asked for a packet in a later cycle.
     later: Calendar,
     arrivals: Wheel<(u32, PacketId)>,
     returns: Wheel<u32>,
@@ -127,7 +118,6 @@ pub(super) struct CycleEngine {
     counts: Counts,
 }
 
-/// Scratch buffers that are filled and emptied in every cycle.
 #[derive(Default)]
 struct Scratch {
     arrivals: Vec<(u32, PacketId)>,

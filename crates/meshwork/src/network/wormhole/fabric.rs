@@ -11,10 +11,9 @@ use crate::topology::{Node, Topology, Wires};
 /// Stands for the missing router behind a port without a link.
 pub(super) const NOWHERE: Router = Router::MAX;
 
-/// Routers and the links between them.
-///
-/// Every router has ports towards other routers, as the topology says. After these ports, a router
-/// with nodes has one local port for each of its nodes, through which packets enter and leave.
+/// Routers and the links between them. Every router has ports towards other routers, as the
+/// topology says. After these ports, a router with nodes has one local port for each of its nodes,
+/// through which packets enter and leave.
 #[derive(Clone, Debug)]
 pub(crate) struct Fabric {
     wires: Arc<dyn Wires>,
@@ -24,10 +23,8 @@ pub(crate) struct Fabric {
     ports: usize,
     local: usize,
     classes: usize,
-    /// Extra cycles of the links through each port, compared with a link of latency 1.
-    ///
-    /// `has_global` says whether any of these links is global (a link between groups of a
-    /// dragonfly).
+    /// Extra cycles of the links through each port, compared with a link of latency 1. `has_global`
+    /// says whether any of these links is global (a link between groups of a dragonfly).
     length: Vec<Cycle>,
     has_global: bool,
     /// For each port of each router, the router behind the port, and the port of that router.
@@ -37,7 +34,6 @@ pub(crate) struct Fabric {
 /// Properties of a route on which packet times depend: its number of links, and which are global.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Way {
-    /// Number of links of the route.
     pub(crate) links: u32,
     /// Which links are global, one bit for each; the lowest bit is for the first link. A route with
     /// global links has at most eight links.
@@ -45,10 +41,8 @@ pub(crate) struct Way {
 }
 
 impl Fabric {
-    /// The links of a machine, for packets with the routing policy of `setting`.
-    ///
-    /// # Errors
-    /// If the machine is flat, because it then has no links to simulate. The error is one sentence.
+    /// The links of a machine, for packets with the routing policy of `setting`. Fails if the
+    /// machine is flat, because it then has no links to simulate. The error is one sentence.
     #[cfg(test)]
     pub(crate) fn new(
         topology: &Topology,
@@ -120,7 +114,6 @@ impl Fabric {
         Ok(Fabric { classes, ..Fabric::new(topology, setting)? })
     }
 
-    /// Number of nodes of the machine.
     #[must_use]
     pub(crate) fn nodes(&self) -> u32 {
         self.nodes
@@ -153,12 +146,10 @@ impl Fabric {
         (node / self.nodes_each, self.local + (node % self.nodes_each) as usize)
     }
 
-    /// The node at a local port of a router.
     pub(super) fn node_at(&self, router: Router, port: usize) -> Node {
         router * self.nodes_each + (port - self.local) as Node
     }
 
-    /// Whether a port of a router is local, so that a node is at it.
     pub(super) fn is_local(&self, router: Router, port: usize) -> bool {
         let at = port.wrapping_sub(self.local);
         at < self.nodes_each as usize && router < self.homes()
@@ -175,9 +166,8 @@ impl Fabric {
         self.classes
     }
 
-    /// The smallest number of virtual channels with which packets cannot deadlock.
-    ///
-    /// `None` if no such number is known.
+    /// The smallest number of virtual channels with which packets cannot deadlock. `None` if no
+    /// such number is known.
     pub(super) fn safe_classes(&self) -> Option<usize> {
         self.wires.classes(&self.manner)
     }
@@ -216,9 +206,8 @@ impl Fabric {
         self.length.iter().copied().max().unwrap_or(0)
     }
 
-    /// The largest number of legs of a route.
-    ///
-    /// A leg is a sequence of links through ports of equal index.
+    /// The largest number of legs of a route. A leg is a sequence of links through ports of equal
+    /// index.
     pub(super) fn most_legs(&self) -> usize {
         self.wires.most_legs()
     }
@@ -230,7 +219,6 @@ impl Fabric {
     }
 
     /// The route between two nodes. If `detour` is set, it passes through another group of routers.
-    ///
     /// `detour` matters only if the fabric [adapts](Fabric::adapts).
     pub(super) fn route(&self, from: Node, to: Node, coins: u64, detour: bool) -> Route {
         let detour = detour || self.manner.routing == Routing::Valiant;
@@ -336,8 +324,6 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that a route on a grid is a shortest path and takes the dimensions one after
-        /// another.
         #[test]
         fn a_route_is_a_shortest_path(
             topology in grids(), from in any::<u32>(), to in any::<u32>(), coins in any::<u64>(),
@@ -355,10 +341,7 @@ mod tests {
         }
     }
 
-    /// Tests that packets cannot deadlock.
-    ///
-    /// The nodes of a graph are the links of the network, each with a class of lanes. Two of them
-    /// are joined if they follow each other on a route. The graph must have no cycle.
+    /// Joins each lane of a link to the lane that follows it on a route; the graph has no cycle.
     #[test]
     fn no_packets_can_wait_for_each_other_in_a_circle() {
         let rings = (3_u32..12).flat_map(|side| {

@@ -7,9 +7,8 @@ use crate::topology::wires::Router;
 
 const NONE: u8 = u8::MAX;
 
-/// A request: the head of the packet in input lane `lane` needs an output lane.
-///
-/// Any lane of class `class` of the output port `port` can be granted.
+/// A request: the head of the packet in input lane `lane` needs an output lane. Any lane of class
+/// `class` of the output port `port` can be granted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) lane: u32,
@@ -17,11 +16,10 @@ pub(super) struct Request {
     pub(super) class: usize,
 }
 
-/// Free output lanes of all routers, and the heads that wait for them.
-///
-/// The lanes of one class of one port are a group. A head requests any free lane of a group. A
-/// local port has one group, or one for each class if packets stay in their class. Only routers in
-/// which something has changed make decisions.
+/// Free output lanes of all routers, and the heads that wait for them. The lanes of one class of
+/// one port are a group. A head requests any free lane of a group. A local port has one group, or
+/// one for each class if packets stay in their class. Only routers in which something has changed
+/// make decisions.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,
@@ -30,9 +28,8 @@ pub(super) struct Grants {
     /// Number of groups (sets of lanes that serve equal requests) of a local port.
     exits: usize,
     shift: u32,
-    /// The output lanes of each group of lanes, as a mask. The masks are the same in all routers.
-    ///
-    /// A group has the output lanes of one class of one port.
+    /// The output lanes of each group of lanes, as a mask. The masks are the same in all routers. A
+    /// group has the output lanes of one class of one port.
     groups: Vec<u64>,
     /// For each router, a mask of the output lanes that no packet holds.
     free: Vec<u64>,
@@ -45,9 +42,8 @@ pub(super) struct Grants {
     after: Vec<u8>,
     /// For round robin: a mask of the waiting lanes, for each group of output lanes of each router.
     waiting: Vec<u64>,
-    /// For round robin: the input lane that each output lane considers first.
-    ///
-    /// `from_output` is the output lane that each input lane considers first.
+    /// For round robin: the input lane that each output lane considers first. `from_output` is the
+    /// output lane that each input lane considers first.
     from_lane: Vec<u8>,
     from_output: Vec<u8>,
 }
@@ -118,7 +114,6 @@ impl Grants {
         self.stirred.is_empty()
     }
 
-    /// Marks an output lane as free.
     pub(super) fn release(&mut self, output: u32) {
         let router = (output >> self.shift) as usize;
         self.free[router] |= 1 << (output & ((1 << self.shift) - 1));
@@ -127,9 +122,7 @@ impl Grants {
         }
     }
 
-    /// Queues the head of a packet for a lane of a group, behind earlier requests.
-    ///
-    /// A group has the output lanes of one class of one port. Any lane of the group can be granted.
+    /// Queues the head of a packet for any lane of a group, behind earlier requests.
     pub(super) fn request(&mut self, request: &Request) {
         let router = (request.lane >> self.shift) as usize;
         let lane = (request.lane & ((1 << self.shift) - 1)) as u8;
@@ -190,10 +183,8 @@ impl Grants {
         }
     }
 
-    /// One iteration of round robin in a router.
-    ///
-    /// Each free output lane offers itself to the head of one packet, and each head takes one
-    /// offer.
+    /// One iteration of round robin in a router. Each free output lane offers itself to the head of
+    /// one packet, and each head takes one offer.
     fn round_robin(&mut self, router: usize, granted: &mut Vec<(u32, u8, u8)>) {
         let base = router << self.shift;
         let mut offers = [0_u64; 64];

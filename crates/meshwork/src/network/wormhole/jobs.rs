@@ -26,10 +26,8 @@ struct Jobs {
     grid: Grid,
     flits: u64,
     /// For each node, the jobs with processes on it: the slot of the job, and a rank of a process
-    /// there.
-    ///
-    /// A slot is a small number unique among running jobs. A rank below the number of nodes in
-    /// [`Run::nodes`] stands for all ranks that differ from it by a multiple of this number.
+    /// there. A slot is a small number unique among running jobs. A rank below the number of nodes
+    /// in [`Run::nodes`] stands for all ranks that differ from it by a multiple of this number.
     holders: Vec<SmallVec<[(u32, u32); 2]>>,
     runs: Vec<Option<Run>>,
     /// For each slot (number of a running job), how many stopped runs had it before, modulo 2¹⁶.
@@ -41,9 +39,8 @@ struct Jobs {
 
 struct Run {
     key: RunKey,
-    /// Number of stopped runs that had the slot of this run before it.
-    ///
-    /// By this number, late messages of a stopped run are told from messages of this run.
+    /// Number of stopped runs that had the slot of this run before it. By this number, late
+    /// messages of a stopped run are told from messages of this run.
     number: u16,
     start: Cycle,
     plan: Plan,
@@ -62,9 +59,8 @@ struct Process {
     total: u64,
     /// Earliest cycle at which the process can send its next message.
     from: Cycle,
-    /// Whether the process must wait until the message that it sent last has arrived.
-    ///
-    /// `is_leaving` says whether it must wait until that message has left the node.
+    /// Whether the process must wait until the message that it sent last has arrived. `is_leaving`
+    /// says whether it must wait until that message has left the node.
     waits: bool,
     is_leaving: bool,
 }
@@ -95,7 +91,6 @@ impl JobNetwork {
 }
 
 impl Jobs {
-    /// The job that runs in a slot.
     fn run(&mut self, slot: u32) -> &mut Run {
         self.runs[slot as usize].as_mut().expect("a job that runs is in its slot")
     }
@@ -232,9 +227,8 @@ impl Network for JobNetwork {
         Ok(())
     }
 
-    /// Continues the processes of a job on new nodes, with their remaining messages. Messages in
-    /// flight still go to their old destinations. No process sends for `more` cycles. The rate is
-    /// ignored, because it does not affect messages.
+    /// Messages in flight still go to their old destinations. No process sends for `more` cycles.
+    /// The rate is ignored, because it does not affect messages.
     fn change(
         &mut self,
         now: Time,
@@ -290,9 +284,8 @@ impl Network for JobNetwork {
     }
 }
 
-/// The tag by which an arriving message is recognized.
-///
-/// It consists of the slot of the job, the number of its run, and the rank of the sender.
+/// The tag by which an arriving message is recognized. It consists of the slot of the job, the
+/// number of its run, and the rank of the sender.
 fn tag(slot: u32, number: u16, rank: usize) -> u64 {
     u64::from(slot) << 40 | u64::from(number) << 24 | rank as u64
 }

@@ -23,10 +23,8 @@ impl Lone {
         Ok(Lone { fabric, alone: Alone::new(setting) })
     }
 
-    /// Properties of the route between two nodes on which packet times depend.
-    ///
-    /// These are the number of its links, and which of them are global. Calls `coins` for random
-    /// bits only if routes can differ in their links.
+    /// The link count and global links of a route; `coins` is called only if routes can differ in
+    /// them.
     #[must_use]
     #[inline]
     pub(crate) fn way(&self, from: Node, to: Node, coins: impl FnOnce() -> u64) -> Way {
@@ -46,10 +44,8 @@ impl Lone {
     }
 
     /// Cycles until the packet has left its node, so that the next packet of the node can begin.
-    ///
-    /// # Complexity
-    /// **O(D L)** for a route of *D* links and packets of *L* flits, on the first call for such a
-    /// route.
+    /// Time: **O(D L)** for a route of *D* links and packets of *L* flits, on the first call for
+    /// such a route.
     pub(crate) fn leaves(&mut self, way: Way) -> Cycle {
         self.alone.leaves(way)
     }

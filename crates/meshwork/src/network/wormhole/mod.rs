@@ -224,7 +224,6 @@ impl WormholeConfig {
         self.ugal_threshold.unwrap_or(usual).into()
     }
 
-    /// Checks that all numbers of the configuration are within their bounds.
     fn check(&self) -> Result<(), Problem> {
         for (key, number, least) in [
             ("packet_length", self.packet_length, 1),
@@ -576,9 +575,8 @@ mod tests {
         }
     }
 
-    /// Simulates a configuration that users cannot choose: a ring with one class of lanes.
-    ///
-    /// The ring fills up and stops, and both engines report the deadlock.
+    /// Simulates a configuration that users cannot choose: a ring with one class of lanes. The ring
+    /// fills up and stops, and both engines report the deadlock.
     #[test]
     fn a_torus_with_one_virtual_channel_stops_and_says_so() {
         let torus = Topology::torus(&[8]).unwrap();

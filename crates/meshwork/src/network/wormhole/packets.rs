@@ -34,9 +34,8 @@ struct Packet {
     exit: u16,
     /// The class of lanes in which the packet leaves the last router.
     class: u8,
-    /// Index of the current leg (a sequence of links in one direction) of the route.
-    ///
-    /// `legs` is the number of legs of the route.
+    /// Index of the current leg (a sequence of links in one direction) of the route. `legs` is the
+    /// number of legs of the route.
     leg: u8,
     legs: u8,
     /// Number of links that the packet has yet to cross on the present leg of its route.
@@ -54,7 +53,6 @@ impl Packets {
         }
     }
 
-    /// Number of packets in the network.
     pub(super) fn len(&self) -> usize {
         self.list.len() - self.vacant.len()
     }
@@ -93,9 +91,8 @@ impl Packets {
         id
     }
 
-    /// The port and class through which a packet leaves the router that it has reached. This is a
-    /// local port if the packet is at its destination. The method must be called once for each
-    /// router on the route.
+    /// The port and class through which a packet leaves a router. Call once for each router on the
+    /// route.
     pub(super) fn hop(&mut self, id: PacketId) -> (usize, usize) {
         let packet = &mut self.list[id as usize];
         if packet.leg == packet.legs {
@@ -118,7 +115,6 @@ impl Packets {
         self.list[id as usize].started = now;
     }
 
-    /// Removes a packet that has arrived.
     pub(super) fn deliver(&mut self, id: PacketId, at: Cycle) -> Delivery {
         self.vacant.push(id);
         let Packet { message, started, hops, alone, .. } = self.list[id as usize];

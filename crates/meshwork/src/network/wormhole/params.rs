@@ -22,15 +22,10 @@ static ROUTINGS: Words<Routing, 3> = Words::new([
     ("ugal", Routing::Ugal),
 ]);
 
-/// Parameter for the simulator whose router timing is used.
-pub(crate) const TIMING: Param = Param {
-    name: "timing",
-    kind: PRESETS.kind(),
-    default: Left::Is("\"procsimity\""),
-    help: "whose router it is: what takes how many cycles, and who goes first",
-};
+pub(crate) const TIMING: Param = Param::new("timing", PRESETS.kind())
+    .is("\"procsimity\"")
+    .help("whose router it is: what takes how many cycles, and who goes first");
 
-/// Parameter for the cycles in which a router routes a head.
 pub(crate) const ROUTER_DELAY: Param = Param {
     name: "router_delay",
     kind: Kind::Integer(0, MAX_FLITS as u64),
@@ -45,14 +40,10 @@ pub(crate) const PACKET_LENGTH: Param = Param {
     help: "flits in a packet, which is one message",
 };
 
-pub(crate) const BUFFER: Param = Param {
-    name: "buffer",
-    kind: Kind::Integer(1, MAX_FLITS as u64),
-    default: Left::Is("2"),
-    help: "flits that the buffer of a lane holds",
-};
+pub(crate) const BUFFER: Param = Param::new("buffer", Kind::Integer(1, MAX_FLITS as u64))
+    .is("2")
+    .help("flits that the buffer of a lane holds");
 
-/// Parameter for the number of virtual channels of a link.
 pub(super) const VIRTUAL_CHANNELS: Param = Param {
     name: "virtual_channels",
     kind: Kind::Integer(1, 64),
@@ -62,42 +53,28 @@ pub(super) const VIRTUAL_CHANNELS: Param = Param {
     help: "lanes of each link",
 };
 
-/// Parameter for the rule by which a packet chooses its class of channels on a ring.
-pub(super) const CLASS: Param = Param {
-    name: "class",
-    kind: CLASS_RULES.kind(),
-    default: Left::Is("\"static\""),
-    help: "which class of lanes a packet uses on a ring: one for all of its way, or another from the edge on",
-};
+pub(super) const CLASS: Param = Param::new("class", CLASS_RULES.kind()).is("\"static\"").help(
+    "which class of lanes a packet uses on a ring: one for all of its way, or another from the \
+         edge on",
+);
 
-/// Parameter that says whether the virtual channels of a link share its bandwidth.
-pub(super) const LANES: Param = Param {
-    name: "lanes",
-    kind: LANE_RULES.kind(),
-    default: Left::Is("\"shared\""),
-    help: "whether the lanes of a link take turns on it, or each has wires of its own",
-};
+pub(super) const LANES: Param = Param::new("lanes", LANE_RULES.kind())
+    .is("\"shared\"")
+    .help("whether the lanes of a link take turns on it, or each has wires of its own");
 
-/// Parameter for the choice of the upward port in a fat tree.
-pub(crate) const UPWARD: Param = Param {
-    name: "upward",
-    kind: UPWARDS.kind(),
-    default: Left::Absent("\"random\""),
-    help: "through which port a packet goes up a fat tree: one that is drawn, or one that its destination says",
-};
+pub(crate) const UPWARD: Param = Param::new("upward", UPWARDS.kind()).absent("\"random\"").help(
+    "through which port a packet goes up a fat tree: one that is drawn, or one that its \
+         destination says",
+);
 
-/// Parameter for the routing between groups of a dragonfly.
-pub(super) const ROUTING: Param = Param {
-    name: "routing",
-    kind: ROUTINGS.kind(),
-    default: Left::Absent("\"minimal\""),
-    help: "ways between groups of a dragonfly: the direct link, by a group that is drawn, or the one of both \
-           whose first link is less full",
-};
+pub(super) const ROUTING: Param =
+    Param::new("routing", ROUTINGS.kind()).absent("\"minimal\"").help(
+        "ways between groups of a dragonfly: the direct link, by a group that is drawn, or the one \
+         of both whose first link is less full",
+    );
 
-/// Parameter for the routing in the networks `hops` and `link_load`.
-///
-/// These networks have no queues, so their routing cannot adapt to the lengths of queues.
+/// Parameter for the routing in the networks `hops` and `link_load`. These networks have no queues,
+/// so their routing cannot adapt to the lengths of queues.
 pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
     name: "routing",
     kind: Kind::Choice(&["minimal", "valiant"]),
@@ -105,7 +82,6 @@ pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
     help: "ways between groups of a dragonfly: the direct link, or by a group that is drawn",
 };
 
-/// Parameter for the UGAL threshold.
 pub(super) const UGAL_THRESHOLD: Param = Param {
     name: "ugal_threshold",
     kind: Kind::Integer(0, MAX_FLITS as u64),
@@ -114,7 +90,6 @@ pub(super) const UGAL_THRESHOLD: Param = Param {
            before `ugal` takes the other",
 };
 
-/// Parameter for the latency of links.
 pub(crate) const LOCAL_LATENCY: Param = Param {
     name: "local_latency",
     kind: Kind::Integer(1, MAX_FLITS as u64),
@@ -122,7 +97,6 @@ pub(crate) const LOCAL_LATENCY: Param = Param {
     help: "cycles in which a flit crosses a link, or a credit on its way back; on a dragonfly one within a group",
 };
 
-/// Parameter for the latency of links between groups.
 pub(crate) const GLOBAL_LATENCY: Param = Param {
     name: "global_latency",
     kind: Kind::Integer(1, MAX_FLITS as u64),

@@ -4,19 +4,17 @@
 
 use super::bits::{Bits, first_from};
 
-/// Switch with round robin in one iteration, like the switch allocator of BookSim 2.
-///
-/// Each output port offers itself to one input port, and each input port accepts one offer.
+/// Switch with round robin in one iteration, like the switch allocator of BookSim 2. Each output
+/// port offers itself to one input port, and each input port accepts one offer.
 #[derive(Clone, Debug)]
 pub(super) struct Switch {
     ports: usize,
     channels: usize,
     /// Port of the router to which each lane belongs.
     port_of: [u8; 64],
-    /// For each output port, the input port that round robin considers first.
-    ///
-    /// For each input port, `from_output` is the output port that is considered first, and
-    /// `from_channel` the virtual channel.
+    /// For each output port, the input port that round robin considers first. For each input port,
+    /// `from_output` is the output port that is considered first, and `from_channel` the virtual
+    /// channel.
     from_input: Vec<u8>,
     from_output: Vec<u8>,
     from_channel: Vec<u8>,
@@ -39,10 +37,8 @@ impl Switch {
         }
     }
 
-    /// Chooses the input lanes whose flits cross the switch in this cycle.
-    ///
-    /// `ready` has a bit for each lane with a flit to send. The chosen lanes are appended to
-    /// `moves`.
+    /// Chooses the input lanes whose flits cross the switch in this cycle. `ready` has a bit for
+    /// each lane with a flit to send. The chosen lanes are appended to `moves`.
     pub(super) fn choose(
         &mut self,
         router: usize,

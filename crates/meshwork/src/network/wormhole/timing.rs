@@ -31,7 +31,6 @@ pub enum Preset {
     Booksim,
 }
 
-/// The delays of a router.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
     /// Cycles from when a head reaches the front of its buffer to its request for a lane.
@@ -44,7 +43,6 @@ pub(super) struct Timing {
     /// packet is ready in the router as soon as it reaches the front of the processor's queue.
     pub(super) inject: Option<Cycle>,
     /// Extra cycles of flits and credits over a local link, compared with a link of latency 1.
-    ///
     /// `global` is the number of extra cycles over a global link.
     pub(super) local: Cycle,
     pub(super) global: Cycle,
@@ -92,13 +90,12 @@ impl Timing {
         if link < 8 && way.global >> link & 1 == 1 { self.global } else { self.local }
     }
 
-    /// Cycles that a packet takes, in an empty network, over the links described by `way`.
-    ///
-    /// The cycles are counted from when the packet reaches the front of its processor's queue to
-    /// the arrival of its tail. Buffers have space for `buffer` flits. The head goes through one
-    /// router more than there are links. The remaining flits follow, one in a cycle, unless buffers
-    /// are too short for a credit to return in time. If links differ in length and buffers are
-    /// short, the order of the links matters. Times are then computed flit by flit.
+    /// Cycles that a packet takes, in an empty network, over the links described by `way`. The
+    /// cycles are counted from when the packet reaches the front of its processor's queue to the
+    /// arrival of its tail. Buffers have space for `buffer` flits. The head goes through one router
+    /// more than there are links. The remaining flits follow, one in a cycle, unless buffers are
+    /// too short for a credit to return in time. If links differ in length and buffers are short,
+    /// the order of the links matters. Times are then computed flit by flit.
     pub(super) fn zero_load(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         let (body, buffer) = (Cycle::from(flits - 1), Cycle::from(buffer));
         let (links, global) = (Cycle::from(way.links), Cycle::from(way.global.count_ones()));
@@ -117,20 +114,14 @@ impl Timing {
     }
 
     /// Cycles from when a packet reaches the front of its queue until its last flit has left the
-    /// queue.
-    ///
-    /// There are no other packets in the network.
+    /// queue. There are no other packets in the network.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         self.flit_times(way, flits, buffer).0
     }
 
-    /// Two cycles: when a packet has left its processor's queue, and when its tail arrives.
-    ///
-    /// The network is otherwise empty. Cycles are counted from when the packet reaches the front of
-    /// the queue.
-    ///
-    /// # Complexity
-    /// **O(D L)** for *D* links and packets of *L* flits.
+    /// Two cycles: when a packet has left its processor's queue, and when its tail arrives. The
+    /// network is otherwise empty. Cycles are counted from when the packet reaches the front of the
+    /// queue. Time: **O(D L)** for *D* links and packets of *L* flits.
     fn flit_times(&self, way: Way, flits: u32, buffer: u32) -> (Cycle, Cycle) {
         // Stages are the routers, and before them the processor if it sends flit by flit. For each
         // stage, `times` has the time at which each flit leaves it.
@@ -195,7 +186,7 @@ impl Alone {
         }
     }
 
-    /// Cycles until a packet has arrived: see [`Timing::zero_load`].
+    /// Cached [`Timing::zero_load`].
     #[inline]
     pub(super) fn arrives(&mut self, way: Way) -> Cycle {
         let (timing, flits, buffer) = (self.timing, self.flits, self.buffer);
@@ -205,7 +196,7 @@ impl Alone {
         *self.arrives.entry(way).or_insert_with(|| timing.zero_load(way, flits, buffer))
     }
 
-    /// Cycles until a packet has left its node: see [`Timing::leaves`].
+    /// Cached [`Timing::leaves`].
     #[inline]
     pub(super) fn leaves(&mut self, way: Way) -> Cycle {
         let alike = self.leaves_alike.get(way.links as usize).filter(|_| way.global == 0);

@@ -3,10 +3,9 @@
 use super::Cycle;
 use crate::topology::Node;
 
-/// For each processor, when it is asked for its next packet.
-///
-/// An engine may hold several events for the turn of one processor, because a processor can be
-/// woken while it waits for a later cycle. Only the event at the stored cycle counts.
+/// For each processor, when it is asked for its next packet. An engine may hold several events for
+/// the turn of one processor, because a processor can be woken while it waits for a later cycle.
+/// Only the event at the stored cycle counts.
 #[derive(Clone, Debug)]
 pub(super) struct Turns(Vec<NextTurn>);
 
@@ -25,9 +24,7 @@ impl Turns {
     }
 
     /// Wakes a processor. Returns whether the caller must add an event that asks it in the cycle
-    /// `now`.
-    ///
-    /// No event is needed if the processor does not wait, or is asked in this cycle anyway.
+    /// `now`. No event is needed if the processor does not wait, or is asked in this cycle anyway.
     pub(super) fn wake(&mut self, node: Node, now: Cycle) -> bool {
         let turn = &mut self.0[node as usize];
         let is_woken = turn.waits && turn.at > now;
@@ -47,8 +44,7 @@ impl Turns {
         self.0[node as usize] = NextTurn { at, waits: false };
     }
 
-    /// Whether a processor is to be asked for its next packet in the cycle `now`. If so, later
-    /// calls for this cycle return `false`.
+    /// Whether a processor is due in cycle `now`; later calls for this cycle return `false`.
     pub(super) fn is_due(&mut self, node: Node, now: Cycle) -> bool {
         let turn = &mut self.0[node as usize];
         let is_due = turn.at == now;

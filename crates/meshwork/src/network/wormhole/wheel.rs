@@ -20,7 +20,6 @@ impl<T> Wheel<T> {
         at as usize & (self.slots.len() - 1)
     }
 
-    /// Adds an event at cycle `at`.
     pub(super) fn push(&mut self, at: Cycle, item: T) {
         let slot = self.slot(at);
         self.slots[slot].push(item);

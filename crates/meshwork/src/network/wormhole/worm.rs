@@ -28,14 +28,11 @@ const RELEASE: u32 = 1 << 30;
 const TURN: u32 = 2 << 30;
 const DELIVERY: u32 = 3 << 30;
 
-/// A buffer, and the known times of the flits that go through it.
-///
-/// In the ring of times, one entry stands for each flit that fits into the buffer. At first the
-/// entry is the arrival time of the flit. Once the departure of the flit is known, the entry is the
-/// time from which the flit's place in the buffer can be reused.
-///
-/// A `Lane` is aligned so that no lane lies in two lines of the processor's cache. Most of the time
-/// goes into fetching lanes.
+/// A buffer, and the known times of the flits that go through it. In the ring of times, one entry
+/// stands for each flit that fits into the buffer. At first the entry is the arrival time of the
+/// flit. Once the departure of the flit is known, the entry is the time from which the flit's place
+/// in the buffer can be reused. A `Lane` is aligned so that no lane lies in two lines of the
+/// processor's cache. Most of the time goes into fetching lanes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Lane {
@@ -45,14 +42,12 @@ struct Lane {
     left: u32,
     /// Number of flits whose arrival times are known, but whose departure times are not.
     present: u32,
-    /// Place in the ring of times at which the next flit to arrive is stored.
-    ///
-    /// `head` is the place of the next flit to leave.
+    /// Place in the ring of times at which the next flit to arrive is stored. `head` is the place
+    /// of the next flit to leave.
     tail: u32,
     head: u32,
-    /// The buffer into which the first packet of this buffer moves next.
-    ///
-    /// `feeder` is the buffer from which the last packet of this buffer comes.
+    /// The buffer into which the first packet of this buffer moves next. `feeder` is the buffer
+    /// from which the last packet of this buffer comes.
     target: u32,
     feeder: u32,
     /// Output lane that the router granted to the first packet in the buffer.
@@ -64,7 +59,6 @@ struct Lane {
 }
 
 /// Engine that computes the times of all flits of a packet at once, since lanes share no links.
-///
 /// Buffers are numbered as in the cycle engine. After the indices of the buffers come those of the
 /// processors as receivers (sinks), and then those of the processors as senders (sources). A sink
 /// is a single lane, because a processor accepts one flit in a cycle.
@@ -75,14 +69,12 @@ pub(super) struct WormEngine {
     flits: u32,
     buffer: u32,
     shift: u32,
-    /// Index, within a router, of the first lane that leads to a processor.
-    ///
-    /// Lanes with an index below `homes` belong to routers with nodes.
+    /// Index, within a router, of the first lane that leads to a processor. Lanes with an index
+    /// below `homes` belong to routers with nodes.
     local: u32,
     homes: u32,
-    /// Index of the first sink (a processor as receiver).
-    ///
-    /// `sources` is the index of the first source (a processor as sender).
+    /// Index of the first sink (a processor as receiver). `sources` is the index of the first
+    /// source (a processor as sender).
     sinks: u32,
     sources: u32,
     now: Cycle,
@@ -225,7 +217,6 @@ impl WormEngine {
         self.events = events;
     }
 
-    /// Processes a cycle in which something happens.
     fn cycle(&mut self, load: &mut impl Load) {
         let mut events = std::mem::take(&mut self.events);
         for event in events.drain(..) {
@@ -257,9 +248,7 @@ impl WormEngine {
     }
 
     /// Connects the buffer `at` to the lane `target`, which was granted to the buffer's first
-    /// packet.
-    ///
-    /// The head leaves in cycle `first` at the earliest.
+    /// packet. The head leaves in cycle `first` at the earliest.
     fn connect(&mut self, at: u32, target: u32, first: Cycle) {
         let lane = &mut self.lanes[at as usize];
         lane.target = target;
@@ -310,7 +299,6 @@ impl WormEngine {
         }
     }
 
-    /// The port to which a buffer of a router belongs.
     fn port_of(&self, at: u32) -> usize {
         (at & ((1 << self.shift) - 1)) as usize / self.channels
     }
@@ -327,10 +315,8 @@ impl WormEngine {
     }
 
     /// Computes when flits leave the buffer `at`, for as many flits as the next buffer has space
-    /// for.
-    ///
-    /// If flits leave, returns the buffer that sends flits to `at`, because it has space for them
-    /// now. Returns `None` if no flit leaves or no buffer sends to `at`.
+    /// for. If flits leave, returns the buffer that sends flits to `at`, because it has space for
+    /// them now. Returns `None` if no flit leaves or no buffer sends to `at`.
     fn advance(&mut self, at: u32) -> Option<u32> {
         let Lane { target, left, present, .. } = self.lanes[at as usize];
         if target == NONE {

@@ -9,11 +9,10 @@ const KWH: f64 = 3.6e6;
 pub(super) static ENERGY: MetricEntry = MetricEntry::new(
     About::new("energy", "what the machine took, in kilowatt-hours where the clock counts seconds")
         .definition(
-            "∫ power dt over the measured part of the run, and what waking took in it, \
-             in joules over 3.6 million. The power is `busy` for each processor that a \
-             job holds, `idle` for each that none does, `sleep` for each that sleeps, \
-             and nothing for one that is out of service. It grows with the length of a \
-             run: `mean_power` does not.",
+            "∫ power dt over the measured part of the run, and what waking took in it, in joules \
+             over 3.6 million. The power is `busy` for each processor that a job holds, `idle` for \
+             each that none does, `sleep` for each that sleeps, and nothing for one that is out of \
+             service. It grows with the length of a run: `mean_power` does not.",
         )
         .complexity("O(1) for each span between two events.")
         .source("the integral of power"),
@@ -24,9 +23,8 @@ pub(super) static ENERGY: MetricEntry = MetricEntry::new(
 pub(super) static MEAN_POWER: MetricEntry = MetricEntry::new(
     About::new("mean_power", "what the machine took, mean over time")
         .definition(
-            "(∫ power dt + what waking took) over the measured time: see `energy`. \
-             Without sleep it is idle · N + (busy − idle) · N · `utilization`, of N \
-             processors.",
+            "(∫ power dt + what waking took) over the measured time: see `energy`. Without sleep \
+             it is idle · N + (busy − idle) · N · `utilization`, of N processors.",
         )
         .complexity("O(1) for each span between two events.")
         .source("time average of the power"),
@@ -37,16 +35,14 @@ pub(super) static MEAN_POWER: MetricEntry = MetricEntry::new(
 pub(super) static ENERGY_DELAY: MetricEntry = MetricEntry::new(
     About::new(
         "energy_delay",
-        "energy for each job times mean turnaround, in kilowatt-hours times \
-             seconds where the clock counts those: what saves energy by letting jobs \
-             wait gains nothing in it",
+        "energy for each job times mean turnaround, in kilowatt-hours times seconds where the \
+         clock counts those: what saves energy by letting jobs wait gains nothing in it",
     )
     .aliases(&["edp"])
     .definition(
-        "(energy / jobs) × (Σ turnarounds / jobs), over the jobs that finished in \
-             the measured part of the run, with `energy` of that part, whether jobs \
-             ran or not. So it does not grow with the length of a run. It is a product \
-             of two means, and has no batches.",
+        "(energy / jobs) × (Σ turnarounds / jobs), over the jobs that finished in the measured \
+         part of the run, with `energy` of that part, whether jobs ran or not. So it does not grow \
+         with the length of a run. It is a product of two means, and has no batches.",
     )
     .complexity("O(1) for each job and each span between two events.")
     .source(
@@ -60,8 +56,7 @@ pub(super) static ENERGY_DELAY: MetricEntry = MetricEntry::new(
 pub(super) static ASLEEP: MetricEntry = MetricEntry::new(
     About::new("asleep", "share of all processors that slept, mean over time")
         .definition(
-            "∫ processors asleep dt over ∫ all processors dt, of the measured part of \
-             the run.",
+            "∫ processors asleep dt over ∫ all processors dt, of the measured part of the run.",
         )
         .complexity("O(1) for each span between two events.")
         .source("time average of sleeping processors"),
@@ -72,8 +67,7 @@ pub(super) static ASLEEP: MetricEntry = MetricEntry::new(
 pub(super) static WAKE_UPS: MetricEntry = MetricEntry::new(
     About::new("wake_ups", "processors that were woken")
         .definition(
-            "How often a processor that slept was taken by a job, in the measured part \
-             of the run.",
+            "How often a processor that slept was taken by a job, in the measured part of the run.",
         )
         .complexity("O(1) for each processor that is woken.")
         .source("a count"),

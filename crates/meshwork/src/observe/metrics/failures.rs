@@ -11,17 +11,13 @@ pub(super) static GOODPUT: MetricEntry = MetricEntry::new(
              interruptions nor spent on checkpoints",
     )
     .definition(
-        "(∫ held processors dt − processor-time of which interruptions left \
-             nothing − processor-time spent on checkpoints) over ∫ all processors dt, \
-             of the measured part of the run; what was in vain is taken off as it \
-             shows, when a job is interrupted or ends. Where nothing fails and no \
-             checkpoints are written it is `utilization`.",
+        "(∫ held processors dt − processor-time of which interruptions left nothing − \
+         processor-time spent on checkpoints) over ∫ all processors dt, of the measured part of \
+         the run; what was in vain is taken off as it shows, when a job is interrupted or ends. \
+         Where nothing fails and no checkpoints are written it is `utilization`.",
     )
     .complexity("O(1) for each span between two events.")
-    .source(
-        "useful work over capacity, as in studies of large systems: Daly, FGCS \
-             22(3), 2006",
-    ),
+    .source("useful work over capacity, as in studies of large systems: Daly, FGCS 22(3), 2006"),
     "share",
     Measure::Net(Integrand::Held, Integrand::Nodes, |job| {
         let wear = job.wear();
@@ -45,8 +41,7 @@ pub(super) static AVAILABILITY: MetricEntry = MetricEntry::new(
 pub(super) static INTERRUPTIONS: MetricEntry = MetricEntry::new(
     About::new("interruptions", "how often a job was interrupted, mean over jobs")
         .definition(
-            "Σ interruptions / jobs, over the jobs that finished in the measured part \
-             of the run.",
+            "Σ interruptions / jobs, over the jobs that finished in the measured part of the run.",
         )
         .complexity("O(1) for each job.")
         .source("a count"),
@@ -60,10 +55,9 @@ pub(super) static LOST_NODE_HOURS: MetricEntry = MetricEntry::new(
         "processor-hours of work that interruptions undid, where the clock counts seconds",
     )
     .definition(
-        "Σ (processors held × time since the last checkpoint, or since the start) \
-             / 3600, over the interruptions in the measured part of the run. Nodes \
-             that stand idle because they are out of service count for `availability` \
-             and not here.",
+        "Σ (processors held × time since the last checkpoint, or since the start) / 3600, over the \
+         interruptions in the measured part of the run. Nodes that stand idle because they are out \
+         of service count for `availability` and not here.",
     )
     .complexity("O(1) for each interruption.")
     .source("rework, in node-hours"),

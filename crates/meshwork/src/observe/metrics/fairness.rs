@@ -9,14 +9,12 @@ const JAIN: &str = "Jain, Chiu & Hawe, A quantitative measure of fairness and di
 pub(super) static JAIN_SLOWDOWN: MetricEntry = MetricEntry::new(
     About::new(
         "jain_slowdown",
-        "fairness, as Jain's index of the users' mean bounded slowdowns: 1 where \
-             all are alike",
+        "fairness, as Jain's index of the users' mean bounded slowdowns: 1 where all are alike",
     )
     .definition(
-        "(Σ x)² / (n Σ x²), where x is the mean bounded slowdown of the jobs of \
-             each of n users, over the jobs that finished: 1 where all users are \
-             slowed down alike, 1/n where one bears it all. Jobs of which no user is \
-             known count nowhere.",
+        "(Σ x)² / (n Σ x²), where x is the mean bounded slowdown of the jobs of each of n users, \
+         over the jobs that finished: 1 where all users are slowed down alike, 1/n where one bears \
+         it all. Jobs of which no user is known count nowhere.",
     )
     .complexity("O(log u) for each job of u users.")
     .source(JAIN),
@@ -30,10 +28,9 @@ pub(super) static JAIN_WAIT: MetricEntry = MetricEntry::new(
         "fairness, as Jain's index of the users' mean waits: 1 where all are alike",
     )
     .definition(
-        "(Σ x)² / (n Σ x²), where x is the mean wait of the jobs of each of n \
-             users, over the jobs that finished: 1 where all users wait alike, or \
-             nobody waits, 1/n where one alone waits. Jobs of which no user is known \
-             count nowhere.",
+        "(Σ x)² / (n Σ x²), where x is the mean wait of the jobs of each of n users, over the jobs \
+         that finished: 1 where all users wait alike, or nobody waits, 1/n where one alone waits. \
+         Jobs of which no user is known count nowhere.",
     )
     .complexity("O(log u) for each job of u users.")
     .source(JAIN),
@@ -44,14 +41,12 @@ pub(super) static JAIN_WAIT: MetricEntry = MetricEntry::new(
 pub(super) static UNFAIR_JOBS: MetricEntry = MetricEntry::new(
     About::new(
         "unfair_jobs",
-        "share of jobs that started later than they would have if nobody had come \
-             after them",
+        "share of jobs that started later than they would have if nobody had come after them",
     )
     .definition(
-        "The fair start of a job is when it starts in a run of the jobs that \
-             arrived no later than it, and of no others: with the same strategies, \
-             machine and run times. Jobs with start > fair start / jobs, over the jobs \
-             that finished. Where nobody ever overtakes, it is 0.",
+        "The fair start of a job is when it starts in a run of the jobs that arrived no later than \
+         it, and of no others: with the same strategies, machine and run times. Jobs with start > \
+         fair start / jobs, over the jobs that finished. Where nobody ever overtakes, it is 0.",
     )
     .complexity(
         "For each instant at which a job arrives that is not started before the \

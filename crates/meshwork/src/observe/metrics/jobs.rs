@@ -23,9 +23,8 @@ pub(super) static QUEUEING_DELAY: MetricEntry = MetricEntry::new(
              running at the end",
     )
     .definition(
-        "Σ (start − arrival) / jobs, over all jobs that started, whether they have \
-             finished or not: in a machine that is saturated, `wait` leaves out those \
-             that wait longest.",
+        "Σ (start − arrival) / jobs, over all jobs that started, whether they have finished or \
+         not: in a machine that is saturated, `wait` leaves out those that wait longest.",
     )
     .complexity("O(1) for each job.")
     .source("Mohapatra, Yu, Das & Kim, section 5"),
@@ -37,8 +36,7 @@ pub(super) static TURNAROUND: MetricEntry = MetricEntry::new(
     About::new("turnaround", "time from arrival to finish, mean over jobs")
         .aliases(&["turnaround_time", "response_time"])
         .definition(
-            "Σ (finish − arrival) / jobs, over the jobs that finished: wait and \
-             service together.",
+            "Σ (finish − arrival) / jobs, over the jobs that finished: wait and service together.",
         )
         .complexity("O(1) for each job.")
         .source("Chang & Mohapatra, section 4"),
@@ -62,15 +60,13 @@ pub(super) static SERVICE: MetricEntry = MetricEntry::new(
 pub(super) static SLOWDOWN: MetricEntry = MetricEntry::new(
     About::new("slowdown", "turnaround over service, mean over jobs")
         .definition(
-            "The mean over jobs of (finish − arrival) / (finish − start): how many \
-             times longer a job took than it would have without waiting. A job that \
-             took no time has none. Short jobs count for much: `bounded_slowdown` is \
-             the measure in which they do not.",
+            "The mean over jobs of (finish − arrival) / (finish − start): how many times longer a \
+             job took than it would have without waiting. A job that took no time has none. Short \
+             jobs count for much: `bounded_slowdown` is the measure in which they do not.",
         )
         .complexity("O(1) for each job.")
         .source(
-            "Feitelson & Rudolph, Metrics and benchmarking for parallel job \
-             scheduling, JSSPP 1998",
+            "Feitelson & Rudolph, Metrics and benchmarking for parallel job scheduling, JSSPP 1998",
         ),
     "ratio",
     Measure::Mean(Quantity::Slowdown),
@@ -83,15 +79,13 @@ pub(super) static BOUNDED_SLOWDOWN: MetricEntry = MetricEntry::new(
     )
     .aliases(&["bsld"])
     .definition(
-        "The mean over jobs of max(1, (finish − arrival) / max(finish − start, \
-             threshold)), where the threshold is `measure.slowdown_threshold`: how \
-             many times longer a job took than it would have alone, short jobs not \
-             counting for more than they are.",
+        "The mean over jobs of max(1, (finish − arrival) / max(finish − start, threshold)), where \
+         the threshold is `measure.slowdown_threshold`: how many times longer a job took than it \
+         would have alone, short jobs not counting for more than they are.",
     )
     .complexity("O(1) for each job.")
     .source(
-        "Feitelson & Rudolph, Metrics and benchmarking for parallel job \
-             scheduling, JSSPP 1998",
+        "Feitelson & Rudolph, Metrics and benchmarking for parallel job scheduling, JSSPP 1998",
     ),
     "ratio",
     Measure::Mean(Quantity::BoundedSlowdown),
@@ -100,11 +94,10 @@ pub(super) static BOUNDED_SLOWDOWN: MetricEntry = MetricEntry::new(
 pub(super) static QUEUE_SEEN: MetricEntry = MetricEntry::new(
     About::new("queue_seen", "jobs that wait as a job arrives, mean over arrivals")
         .definition(
-            "Σ jobs that waited when a job arrived / jobs that arrived, over the \
-             measured part of the run; the job itself does not count, jobs that came \
-             before it at the same instant do. Where arrivals are a Poisson process it \
-             is `queue_length`; where they come in bursts they see longer queues than \
-             an observer who looks at the clock.",
+            "Σ jobs that waited when a job arrived / jobs that arrived, over the measured part of \
+             the run; the job itself does not count, jobs that came before it at the same instant \
+             do. Where arrivals are a Poisson process it is `queue_length`; where they come in \
+             bursts they see longer queues than an observer who looks at the clock.",
         )
         .complexity("O(1) for each job.")
         .source("Wolff, Poisson arrivals see time averages, Operations Research 30(2), 1982"),

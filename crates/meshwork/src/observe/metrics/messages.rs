@@ -6,8 +6,7 @@ use crate::registry::About;
 pub(super) static PACKET_LATENCY: MetricEntry = MetricEntry::new(
     About::new(
         "packet_latency",
-        "time of a message from entering the queue of its processor to arrival, \
-             mean over messages",
+        "time of a message from entering the queue of its processor to arrival, mean over messages",
     )
     .definition(
         "Σ (arrival of the tail − entry into the queue of its processor) / \
@@ -22,8 +21,7 @@ pub(super) static PACKET_LATENCY: MetricEntry = MetricEntry::new(
 pub(super) static NETWORK_LATENCY: MetricEntry = MetricEntry::new(
     About::new(
         "network_latency",
-        "time of a message from leaving the queue of its processor to arrival, \
-             mean over messages",
+        "time of a message from leaving the queue of its processor to arrival, mean over messages",
     )
     .definition(
         "Σ (arrival of the tail − exit from the queue of its processor) / \
@@ -62,8 +60,7 @@ pub(super) static HOPS: MetricEntry = MetricEntry::new(
 pub(super) static LINK_UTILIZATION: MetricEntry = MetricEntry::new(
     About::new(
         "link_utilization",
-        "share of the cycles of all links in which they carried a flit of a job \
-             that finished",
+        "share of the cycles of all links in which they carried a flit of a job that finished",
     )
     .definition("Σ (flits × links) of the jobs that finished, over links × cycles.")
     .complexity("O(1) for each job.")

@@ -20,7 +20,7 @@ mod waits;
 pub use super::areas::Integrand;
 use super::{MachineState, Messages, Observer, Running};
 use crate::job::{Cause, Time};
-use crate::registry::{About, DefaultValue, Family, Named, Params, abouts};
+use crate::registry::{About, DefaultValue, Family, Params, abouts, named};
 use crate::topology::Topology;
 use deadlines::{MISSED_DEADLINES, TARDINESS};
 use energy::{ASLEEP, ENERGY, ENERGY_DELAY, MEAN_POWER, WAKE_UPS};
@@ -76,11 +76,7 @@ impl MetricEntry {
     }
 }
 
-impl Named for MetricEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(MetricEntry);
 
 /// Method by which a metric is measured.
 #[derive(Clone, Copy)]
@@ -138,9 +134,8 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Whether the metric depends, or may depend, on [`MachineState::blocked_by_shape`].
-    ///
-    /// This field is costly to compute, so it is kept up to date only if a metric needs it.
+    /// Whether the metric depends, or may depend, on [`MachineState::blocked_by_shape`]. This field
+    /// is costly to compute, so it is kept up to date only if a metric needs it.
     pub(super) fn looks_at_what_blocks(&self) -> bool {
         match self {
             Measure::OverTime(over, under) | Measure::Net(over, under, _) => {
@@ -148,21 +143,7 @@ impl Measure {
             }
             Measure::Rate(_, under) => under.looks_at_what_blocks(),
             Measure::PerEvent(_) => true,
-            Measure::Mean(_)
-            | Measure::PerJob(_)
-            | Measure::Ratio(_)
-            | Measure::PerWait(_)
-            | Measure::PerStart(_)
-            | Measure::Power
-            | Measure::PerArrival
-            | Measure::Quantile(..)
-            | Measure::PerMessage(_)
-            | Measure::Evenness(_)
-            | Measure::PerLateness(_)
-            | Measure::MeanBy(_)
-            | Measure::Watched(_)
-            | Measure::Total(_)
-            | Measure::Energy(_) => false,
+            _ => false,
         }
     }
 }
@@ -393,12 +374,11 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Metrics measured only if a study names them, because they are costly or often undefined.
-///
-/// Reasons for waits need a query to the allocator for each waiting job, and fair starts need
-/// additional runs. Most jobs have neither deadlines nor users. Metrics that are quantiles, gauges
-/// or functions created for each run are not in this list, but they too are measured only on
-/// request: quantiles store a number for each job, and the others may be slow.
+/// Metrics measured only if a study names them, because they are costly or often undefined. Reasons
+/// for waits need a query to the allocator for each waiting job, and fair starts need additional
+/// runs. Most jobs have neither deadlines nor users. Metrics that are quantiles, gauges or
+/// functions created for each run are not in this list, but they too are measured only on request:
+/// quantiles store a number for each job, and the others may be slow.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,
@@ -419,8 +399,7 @@ static ON_REQUEST: &[&MetricEntry] = &[
 /// Metrics of this crate that depend on which nodes a job holds.
 static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
 
-/// Whether a metric depends on which nodes a job holds. A metric from outside this crate is assumed
-/// to depend on them if it is computed from jobs.
+/// Whether a metric may depend on which nodes jobs hold, as foreign metrics of jobs may.
 pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
     let is_shown_jobs = matches!(

@@ -29,16 +29,13 @@ struct NodeRatio {
     is_sum: bool,
     area: f64,
     time: f64,
-    /// Requests of the arrived jobs. Now and then, the function in the field `of` is rebuilt from
-    /// them.
-    ///
-    /// `None` if that function does not depend on requests.
+    /// Requests of arrived jobs, from which `of` is rebuilt now and then; `None` if it needs none.
     typical: Option<Learned>,
 }
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of requests in `jobs` at which the function in the field `of` is next rebuilt.
+    /// Number of requests in `jobs` at which `of` is next rebuilt.
     due: usize,
 }
 
@@ -131,9 +128,7 @@ impl Gauge for NodeRatio {
     }
 }
 
-/// Gauge of the share of one resource, such as GPUs, that jobs hold.
-///
-/// The function `kind` returns the free and the whole amount of the resource on a node.
+/// Gauge of the allocated share of a resource. `kind` returns its free and whole amount on a node.
 fn allocated(machine: &[Topology], kind: fn(&NodeAmounts<'_>) -> (u32, u32)) -> Box<dyn Gauge> {
     let of = move |node: &NodeAmounts<'_>| {
         let (free, own) = kind(node);
@@ -180,9 +175,7 @@ allocation!(MEM_ALLOCATION, "mem", "memory", mem);
 allocation!(GPU_ALLOCATION, "gpu", "GPUs", gpu);
 allocation!(OTHER_ALLOCATION, "other", "units of the fourth kind", other);
 
-/// Gauge: requests of the running jobs for one kind of resource, as a share of the machine.
-///
-/// The share is averaged over time.
+/// Gauge: mean share of the machine that the requests of running jobs cover, for one resource.
 struct Asked {
     kind: usize,
     own: f64,
@@ -323,8 +316,7 @@ pub(super) static FGD_FRAGMENTATION: MetricEntry = MetricEntry::new(
     }),
 );
 
-/// Function that returns, for a node, the free GPUs that no typical task can use, and all GPUs.
-/// Both are in thousandths of a GPU.
+/// Free GPUs that no typical task can use, and all GPUs of a node, in thousandths of a GPU.
 fn unusable(typical: TypicalTasks) -> OfNode {
     let mut known = GpuNode::new("", 0, 0, 0, "");
     Box::new(move |node| {
@@ -369,10 +361,7 @@ stranded!(STRANDED_CPU, "cpu", "cores", 0);
 stranded!(STRANDED_MEM, "mem", "units of memory", 1);
 stranded!(STRANDED_GPU, "gpu", "GPUs", 2);
 
-/// Metric that counts the islands, nodes, leaves or blocks over which a job's cores are spread.
-///
-/// The function `place` returns the island, node, leaf or block to which a resource of a node
-/// belongs.
+/// Number of islands, nodes, leaves or blocks (as given by `place`) over which cores are spread.
 fn spread(machine: &[Topology], place: fn(&Topology, u32, u16) -> Option<u32>) -> JobValue {
     let machine = machine.to_vec();
     Box::new(move |running, _, _| {
@@ -410,9 +399,7 @@ macro_rules! spread {
     };
 }
 
-/// Number of the island (group of cores) to which some cores of a node belong.
-///
-/// `None` if the resource is not cores.
+/// Number of the island (group of cores) of some cores; `None` if the resource is not cores.
 fn island(topology: &Topology, node: u32, cell: u16) -> Option<u32> {
     let islands = topology.types()?.of(node).islands;
     let own = (cell as usize).checked_sub(CORES)? as u32;

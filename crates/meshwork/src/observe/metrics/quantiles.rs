@@ -28,149 +28,65 @@ const fn entry(
     )
 }
 
-pub(super) static MEDIAN_WAIT: MetricEntry = entry(
-    "median_wait",
-    "time from arrival to start, median over jobs",
-    "The median of start − arrival over the measured jobs: of an even number of jobs \
-     the mean of the two in the middle.",
-    Quantity::Wait,
-    0.5,
-);
+/// Entries of a median and of quantiles at other shares of the jobs, all of one quantity.
+macro_rules! quantiles {
+    (
+        $quantity:ident, $value:literal, $formula:literal, $note:literal;
+        $median:ident $median_name:literal;
+        $($name:ident $word:literal $jobs:literal $share:literal;)+
+    ) => {
+        pub(super) static $median: MetricEntry = entry(
+            $median_name,
+            concat!($value, ", median over jobs"),
+            concat!(
+                "The median of ", $formula, " over the measured jobs: of an even number of jobs \
+                 the mean of the two in the middle.", $note
+            ),
+            Quantity::$quantity,
+            0.5,
+        );
+        $(pub(super) static $name: MetricEntry = entry(
+            $word,
+            concat!($value, " that ", $jobs, " jobs do not exceed"),
+            concat!(
+                "The quantile at ", $share, " of ", $formula, " over the measured jobs: of n \
+                 values in order, counted from 0, the one at ", $share, " · (n − 1), and on the \
+                 straight line between two of them.", $note
+            ),
+            Quantity::$quantity,
+            $share,
+        );)+
+    };
+}
 
-pub(super) static P90_WAIT: MetricEntry = entry(
-    "p90_wait",
-    "time from arrival to start that nine in ten jobs do not exceed",
-    "The quantile at 0.9 of start − arrival over the measured jobs: of n values in \
-     order, counted from 0, the one at 0.9 · (n − 1), and on the straight line \
-     between two of them.",
-    Quantity::Wait,
-    0.9,
-);
+quantiles! {
+    Wait, "time from arrival to start", "start − arrival", "";
+    MEDIAN_WAIT "median_wait";
+    P90_WAIT "p90_wait" "nine in ten" 0.9;
+    P95_WAIT "p95_wait" "95 in 100" 0.95;
+    P99_WAIT "p99_wait" "99 in 100" 0.99;
+}
 
-pub(super) static P95_WAIT: MetricEntry = entry(
-    "p95_wait",
-    "time from arrival to start that 95 in 100 jobs do not exceed",
-    "The quantile at 0.95 of start − arrival over the measured jobs: of n values in \
-     order, counted from 0, the one at 0.95 · (n − 1), and on the straight line \
-     between two of them.",
-    Quantity::Wait,
-    0.95,
-);
+quantiles! {
+    Turnaround, "time from arrival to finish", "finish − arrival", "";
+    MEDIAN_TURNAROUND "median_turnaround";
+    P90_TURNAROUND "p90_turnaround" "nine in ten" 0.9;
+    P99_TURNAROUND "p99_turnaround" "99 in 100" 0.99;
+}
 
-pub(super) static P99_WAIT: MetricEntry = entry(
-    "p99_wait",
-    "time from arrival to start that 99 in 100 jobs do not exceed",
-    "The quantile at 0.99 of start − arrival over the measured jobs: of n values in \
-     order, counted from 0, the one at 0.99 · (n − 1), and on the straight line \
-     between two of them.",
-    Quantity::Wait,
-    0.99,
-);
+quantiles! {
+    Slowdown, "turnaround over service", "(finish − arrival) / (finish − start)",
+    " A job that took no time has none.";
+    MEDIAN_SLOWDOWN "median_slowdown";
+    P90_SLOWDOWN "p90_slowdown" "nine in ten" 0.9;
+    P95_SLOWDOWN "p95_slowdown" "95 in 100" 0.95;
+    P99_SLOWDOWN "p99_slowdown" "99 in 100" 0.99;
+}
 
-pub(super) static MEDIAN_TURNAROUND: MetricEntry = entry(
-    "median_turnaround",
-    "time from arrival to finish, median over jobs",
-    "The median of finish − arrival over the measured jobs: of an even number of jobs \
-     the mean of the two in the middle.",
-    Quantity::Turnaround,
-    0.5,
-);
-
-pub(super) static P90_TURNAROUND: MetricEntry = entry(
-    "p90_turnaround",
-    "time from arrival to finish that nine in ten jobs do not exceed",
-    "The quantile at 0.9 of finish − arrival over the measured jobs: of n values in \
-     order, counted from 0, the one at 0.9 · (n − 1), and on the straight line \
-     between two of them.",
-    Quantity::Turnaround,
-    0.9,
-);
-
-pub(super) static P99_TURNAROUND: MetricEntry = entry(
-    "p99_turnaround",
-    "time from arrival to finish that 99 in 100 jobs do not exceed",
-    "The quantile at 0.99 of finish − arrival over the measured jobs: of n values in \
-     order, counted from 0, the one at 0.99 · (n − 1), and on the straight line \
-     between two of them.",
-    Quantity::Turnaround,
-    0.99,
-);
-
-pub(super) static MEDIAN_SLOWDOWN: MetricEntry = entry(
-    "median_slowdown",
-    "turnaround over service, median over jobs",
-    "The median of (finish − arrival) / (finish − start) over the measured jobs: of \
-     an even number of jobs the mean of the two in the middle. A job that took no \
-     time has none.",
-    Quantity::Slowdown,
-    0.5,
-);
-
-pub(super) static P90_SLOWDOWN: MetricEntry = entry(
-    "p90_slowdown",
-    "turnaround over service that nine in ten jobs do not exceed",
-    "The quantile at 0.9 of (finish − arrival) / (finish − start) over the measured \
-     jobs: of n values in order, counted from 0, the one at 0.9 · (n − 1), and on the \
-     straight line between two of them. A job that took no time has none.",
-    Quantity::Slowdown,
-    0.9,
-);
-
-pub(super) static P95_SLOWDOWN: MetricEntry = entry(
-    "p95_slowdown",
-    "turnaround over service that 95 in 100 jobs do not exceed",
-    "The quantile at 0.95 of (finish − arrival) / (finish − start) over the measured \
-     jobs: of n values in order, counted from 0, the one at 0.95 · (n − 1), and on \
-     the straight line between two of them. A job that took no time has none.",
-    Quantity::Slowdown,
-    0.95,
-);
-
-pub(super) static P99_SLOWDOWN: MetricEntry = entry(
-    "p99_slowdown",
-    "turnaround over service that 99 in 100 jobs do not exceed",
-    "The quantile at 0.99 of (finish − arrival) / (finish − start) over the measured \
-     jobs: of n values in order, counted from 0, the one at 0.99 · (n − 1), and on \
-     the straight line between two of them. A job that took no time has none.",
-    Quantity::Slowdown,
-    0.99,
-);
-
-pub(super) static MEDIAN_BOUNDED_SLOWDOWN: MetricEntry = entry(
-    "median_bounded_slowdown",
-    "bounded slowdown, median over jobs",
-    "The median of the bounded slowdown over the measured jobs: of an even number of \
-     jobs the mean of the two in the middle.",
-    Quantity::BoundedSlowdown,
-    0.5,
-);
-
-pub(super) static P90_BOUNDED_SLOWDOWN: MetricEntry = entry(
-    "p90_bounded_slowdown",
-    "bounded slowdown that nine in ten jobs do not exceed",
-    "The quantile at 0.9 of the bounded slowdown over the measured jobs: of n values \
-     in order, counted from 0, the one at 0.9 · (n − 1), and on the straight line \
-     between two of them.",
-    Quantity::BoundedSlowdown,
-    0.9,
-);
-
-pub(super) static P95_BOUNDED_SLOWDOWN: MetricEntry = entry(
-    "p95_bounded_slowdown",
-    "bounded slowdown that 95 in 100 jobs do not exceed",
-    "The quantile at 0.95 of the bounded slowdown over the measured jobs: of n values \
-     in order, counted from 0, the one at 0.95 · (n − 1), and on the straight line \
-     between two of them.",
-    Quantity::BoundedSlowdown,
-    0.95,
-);
-
-pub(super) static P99_BOUNDED_SLOWDOWN: MetricEntry = entry(
-    "p99_bounded_slowdown",
-    "bounded slowdown that 99 in 100 jobs do not exceed",
-    "The quantile at 0.99 of the bounded slowdown over the measured jobs: of n values \
-     in order, counted from 0, the one at 0.99 · (n − 1), and on the straight line \
-     between two of them.",
-    Quantity::BoundedSlowdown,
-    0.99,
-);
+quantiles! {
+    BoundedSlowdown, "bounded slowdown", "the bounded slowdown", "";
+    MEDIAN_BOUNDED_SLOWDOWN "median_bounded_slowdown";
+    P90_BOUNDED_SLOWDOWN "p90_bounded_slowdown" "nine in ten" 0.9;
+    P95_BOUNDED_SLOWDOWN "p95_bounded_slowdown" "95 in 100" 0.95;
+    P99_BOUNDED_SLOWDOWN "p99_bounded_slowdown" "99 in 100" 0.99;
+}

@@ -6,8 +6,7 @@ use crate::registry::About;
 pub(super) static UTILIZATION: MetricEntry = MetricEntry::new(
     About::new("utilization", "share of all processors that jobs held, mean over time")
         .definition(
-            "∫ held processors dt over ∫ all processors dt, of the measured part of \
-             the run.",
+            "∫ held processors dt over ∫ all processors dt, of the measured part of the run.",
         )
         .complexity("O(1) for each span between two events.")
         .source("time average of allocated processors"),
@@ -22,9 +21,8 @@ pub(super) static UTILIZATION_ASKED: MetricEntry = MetricEntry::new(
              than 1 where jobs run on fewer, mean over time",
     )
     .definition(
-        "∫ processors that the running jobs had asked for dt over ∫ all processors \
-             dt. It is below `utilization` where allocators round up, and above it \
-             where jobs are folded.",
+        "∫ processors that the running jobs had asked for dt over ∫ all processors dt. It is below \
+         `utilization` where allocators round up, and above it where jobs are folded.",
     )
     .complexity("O(1) for each span between two events.")
     .source("time average of requested processors: differs under rounding and folding"),
@@ -39,12 +37,11 @@ pub(super) static UTILIZATION_AT_EVENTS: MetricEntry = MetricEntry::new(
              job started or ended",
     )
     .definition(
-        "The mean, over the starts and ends of jobs in the measured part of the \
-             run, of the processors that are held just after it, as a share of all; \
-             those at the instant 0 are left out. Starts and ends are most frequent \
-             while the machine is busy, so this is more than `utilization` where it is \
-             not busy all the time: some simulators plot it in place of an average \
-             over time.",
+        "The mean, over the starts and ends of jobs in the measured part of the run, of the \
+         processors that are held just after it, as a share of all; those at the instant 0 are \
+         left out. Starts and ends are most frequent while the machine is busy, so this is more \
+         than `utilization` where it is not busy all the time: some simulators plot it in place of \
+         an average over time.",
     )
     .complexity("O(1) for each job.")
     .source("what RFold's program records at each start and end"),
@@ -64,15 +61,13 @@ pub(super) static QUEUE_LENGTH: MetricEntry = MetricEntry::new(
 pub(super) static PADDING: MetricEntry = MetricEntry::new(
     About::new(
         "padding",
-        "share of all processors that jobs held beyond what they had asked for, \
-             mean over time",
+        "share of all processors that jobs held beyond what they had asked for, mean over time",
     )
     .definition(
-        "∫ (held − asked) dt over ∫ all processors dt: what rounding jobs up to \
-             the form of an allocator's blocks takes from the machine. It is the \
-             difference of `utilization` and `utilization_asked` where no job is \
-             folded; `internal_fragmentation` is the same as a share of the processors \
-             that are held.",
+        "∫ (held − asked) dt over ∫ all processors dt: what rounding jobs up to the form of an \
+         allocator's blocks takes from the machine. It is the difference of `utilization` and \
+         `utilization_asked` where no job is folded; `internal_fragmentation` is the same as a \
+         share of the processors that are held.",
     )
     .complexity("O(1) for each span between two events.")
     .source("time average of the processors held beyond those asked for"),
@@ -102,9 +97,8 @@ pub(super) static EXTERNAL_FRAGMENTATION: MetricEntry = MetricEntry::new(
              asked for no more, mean over time",
     )
     .definition(
-        "∫ free processors dt, while the oldest waiting job asks for no more than \
-             are free, over ∫ all processors dt: processors that stand idle because of \
-             their shape alone.",
+        "∫ free processors dt, while the oldest waiting job asks for no more than are free, over ∫ \
+         all processors dt: processors that stand idle because of their shape alone.",
     )
     .complexity("O(1) for each span between two events.")
     .source("Chang & Mohapatra, section 2.2, both kinds together"),
@@ -124,14 +118,12 @@ pub(super) static THROUGHPUT: MetricEntry = MetricEntry::new(
 pub(super) static CARRIED_LOAD: MetricEntry = MetricEntry::new(
     About::new(
         "carried_load",
-        "processor-time that finished jobs had asked for, as a share of the \
-             machine's; where the queue never empties it is the load at which the \
-             machine saturates",
+        "processor-time that finished jobs had asked for, as a share of the machine's; where the \
+         queue never empties it is the load at which the machine saturates",
     )
     .definition(
-        "Σ (processors asked for × run time) of the jobs that finished, over ∫ all \
-             processors dt. Where the queue never empties it is the load at which the \
-             machine saturates.",
+        "Σ (processors asked for × run time) of the jobs that finished, over ∫ all processors dt. \
+         Where the queue never empties it is the load at which the machine saturates.",
     )
     .complexity("O(1) for each job.")
     .source("Chang & Mohapatra, section 4: the load, measured where jobs leave"),

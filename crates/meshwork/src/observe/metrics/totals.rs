@@ -36,8 +36,7 @@ pub(super) static FINISHED: MetricEntry = MetricEntry::new(
 pub(super) static REFUSED: MetricEntry = MetricEntry::new(
     About::new(
         "refused",
-        "jobs that would not fit even the empty machine, or that their scheduler \
-             turned away",
+        "jobs that would not fit even the empty machine, or that their scheduler turned away",
     )
     .definition(
         "The number of jobs that would not fit even the empty machine, or that \

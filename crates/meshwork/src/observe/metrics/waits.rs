@@ -9,12 +9,11 @@ const COMPLEXITY: &str = "After each change of the machine a question to the all
 pub(super) static WAIT_FOR_NODES: MetricEntry = MetricEntry::new(
     About::new("wait_for_nodes", "waiting while too few processors were free, mean over jobs")
         .definition(
-            "Σ time in which no site had as many free processors as the job needs at \
-             its smallest, in the form of the site's allocator / jobs, over the jobs \
-             that finished in the measured part of the run. Each job is looked at \
-             alone, wherever it stands in the queue. The four parts of the wait, for \
-             nodes, shape, priority and what is reserved, sum up to `wait`; jobs that \
-             never start are `refused`.",
+            "Σ time in which no site had as many free processors as the job needs at its smallest, \
+             in the form of the site's allocator / jobs, over the jobs that finished in the \
+             measured part of the run. Each job is looked at alone, wherever it stands in the \
+             queue. The four parts of the wait, for nodes, shape, priority and what is reserved, \
+             sum up to `wait`; jobs that never start are `refused`.",
         )
         .complexity(COMPLEXITY)
         .source("the wait, split by what the allocator would answer"),
@@ -28,10 +27,9 @@ pub(super) static WAIT_FOR_SHAPE: MetricEntry = MetricEntry::new(
         "waiting while enough processors were free but lay wrong, mean over jobs",
     )
     .definition(
-        "Σ time in which some site had enough free processors, and no allocator \
-             found room for the job / jobs, over the jobs that finished in the \
-             measured part of the run: what fragmentation costs each of them, wherever \
-             it stands in the queue.",
+        "Σ time in which some site had enough free processors, and no allocator found room for the \
+         job / jobs, over the jobs that finished in the measured part of the run: what \
+         fragmentation costs each of them, wherever it stands in the queue.",
     )
     .complexity(COMPLEXITY)
     .source("the wait, split by what the allocator would answer"),
@@ -45,10 +43,9 @@ pub(super) static WAIT_FOR_PRIORITY: MetricEntry = MetricEntry::new(
         "waiting while others came before a job that had room, mean over jobs",
     )
     .definition(
-        "Σ time in which an allocator had room for the job, and a scheduler that \
-             keeps no processors for others did not start it / jobs, over the jobs \
-             that finished in the measured part of the run: it was not its turn, or \
-             the selector waited for another site.",
+        "Σ time in which an allocator had room for the job, and a scheduler that keeps no \
+         processors for others did not start it / jobs, over the jobs that finished in the \
+         measured part of the run: it was not its turn, or the selector waited for another site.",
     )
     .complexity(COMPLEXITY)
     .source("the wait, split by what the allocator would answer"),

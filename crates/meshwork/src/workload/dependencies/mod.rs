@@ -10,9 +10,7 @@ mod sessions;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::job::{After, Job, Time};
-use crate::registry::{
-    About, DefaultValue, Family, Kind, Named, Param, Params, Range, Words, abouts,
-};
+use crate::registry::{About, Family, Kind, Param, Params, Range, Words, abouts, named};
 
 use super::held::Held;
 use super::{Following, Submission, Submissions, WorkloadError};
@@ -23,25 +21,18 @@ struct DependenciesEntry {
     source: fn(&Params) -> Option<Source>,
 }
 
-impl Named for DependenciesEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(DependenciesEntry);
 
 /// The family of sources of dependencies between jobs, from which a study selects one by name.
 pub static DEPENDENCIES: Family = Family {
     kind: "source of dependencies",
     key: "of",
     entries: || abouts(ENTRIES),
-    common: &[Param {
-        name: "replay",
-        kind: REPLAYS.kind(),
-        default: DefaultValue::Is("\"closed\""),
-        help: "closed: a job that follows another is submitted at its end and the think \
-             time, whenever it was submitted in the log; held: not before it was \
-             submitted in the log either",
-    }],
+    common: &[Param::new("replay", REPLAYS.kind()).is("\"closed\"").help(
+        "closed: a job that follows another is submitted at its end and the think time, \
+             whenever it was submitted in the log; held: not before it was submitted in the log \
+             either",
+    )],
 };
 
 static ENTRIES: &[&DependenciesEntry] = &[&NONE, &LOG, &USER];
@@ -78,24 +69,20 @@ static USER: DependenciesEntry = DependenciesEntry {
         "the last job of the same user that had ended, if that was not long before",
     )
     .definition(
-        "A job follows the last of its user's jobs that had ended in the log when \
-             it was submitted, by the time between, if that is at most `session`; \
-             after a longer one its user has come back for other reasons. A job ended \
-             in the log after the wait of field 3, or of the column `wait`, and its \
-             run time; where no wait is known, after its run time. Jobs of which no \
-             user is known follow none.",
+        "A job follows the last of its user's jobs that had ended in the log when it was \
+         submitted, by the time between, if that is at most `session`; after a longer one its user \
+         has come back for other reasons. A job ended in the log after the wait of field 3, or of \
+         the column `wait`, and its run time; where no wait is known, after its run time. Jobs of \
+         which no user is known follow none.",
     )
     .complexity("O(log j) for each of j jobs, all of which are held in memory.")
     .source(
         "Zakay & Feitelson, Preserving user behavior characteristics in \
              trace-based simulation of parallel job scheduling, MASCOTS 2014",
     )
-    .params(&[Param {
-        name: "session",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Is("1200.0"),
-        help: "how long after the end of a job its user is still waiting for it",
-    }]),
+    .params(&[Param::new("session", Kind::Number(Range::NonNegative))
+        .is("1200.0")
+        .help("how long after the end of a job its user is still waiting for it")]),
     source: |params| Some(Source::User { session: params.number("session") }),
 };
 
@@ -127,7 +114,6 @@ impl Source {
         ENTRIES.iter().find(is_named).and_then(|entry| (entry.source)(&params))
     }
 
-    /// Whether the owners of jobs are needed to find the dependencies.
     pub(super) fn asks_for_owners(self) -> bool {
         matches!(self, Source::User { .. })
     }
@@ -142,7 +128,6 @@ impl Source {
     }
 }
 
-/// Whether the parameters of a workload request dependencies between its jobs.
 pub(crate) fn are_asked_for(workload: &Params) -> bool {
     Source::of(workload).is_some()
 }
@@ -162,7 +147,6 @@ pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
 }
 
 /// Job numbers that other jobs name as predecessors, each with the count of jobs that bear it.
-///
 /// Several jobs can share a number: the parts of a split job, and in some logs the lines of one
 /// job.
 struct Followed(BTreeMap<u64, u32>);
@@ -178,17 +162,13 @@ impl Followed {
         Followed(followed)
     }
 
-    /// Predecessor of a job, and how many jobs have the predecessor's number.
-    ///
-    /// `None` if the job names no predecessor, or if no job of the workload has this number.
+    /// Predecessor of a job, and how many jobs bear its number; `None` without a known predecessor.
     fn after(&self, job: &Job) -> Option<(After, u32)> {
         let after = job.after()?;
         self.0.get(&after.number).map(|&ends| (after, ends))
     }
 
-    /// Describes a cycle of jobs that wait for each other, if there is one.
-    ///
-    /// The jobs of a cycle would never be submitted.
+    /// Describes a cycle of jobs that wait for each other, and would never be submitted.
     fn cycle(&self, jobs: &[Job]) -> Option<String> {
         // For each number, how many of its jobs are not reached yet, and the numbers of its
         // followers.

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::job::{After, Job, Time};
 
-/// The users' sessions, from which dependencies are inferred job by job.
-///
-/// A job depends on the job of its user that ended last, if it is submitted soon after that end.
-/// Both jobs are then in one session.
+/// The users' sessions, from which dependencies are inferred job by job. A job depends on the job
+/// of its user that ended last, if it is submitted soon after that end. Both jobs are then in one
+/// session.
 pub(crate) struct Sessions {
     /// Longest think time between two jobs of one session.
     longest: f64,
@@ -19,9 +18,8 @@ pub(crate) struct Sessions {
 
 #[derive(Default)]
 struct User {
-    /// Jobs of the user that have not ended.
-    ///
-    /// For each job: its end, its index in the order of submission, and its number.
+    /// Jobs of the user that have not ended. For each job: its end, its index in the order of
+    /// submission, and its number.
     under_way: BinaryHeap<Reverse<(Time, u64, u64)>>,
     /// End and number of the user's job that ended last.
     last: Option<(Time, u64)>,
@@ -34,10 +32,8 @@ impl Sessions {
 
     /// Returns the predecessor of a job among the jobs of its user, if there is one. Jobs must come
     /// in order of submission. `wait` is how long the job itself waited in the log; its end is its
-    /// submission plus the wait and the run time.
-    ///
-    /// # Complexity
-    /// **O(log j)** for *j* unfinished jobs of the user, and **O(log u)** for *u* users.
+    /// submission plus the wait and the run time. Time: **O(log j)** for *j* unfinished jobs of the
+    /// user, and **O(log u)** for *u* users.
     pub(crate) fn after(&mut self, job: &Job, wait: f64) -> Option<After> {
         let user = job.owner.as_ref()?.user.as_ref()?;
         if !self.users.contains_key(user) {

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::registry::{
-    About, DefaultValue, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts,
-};
+use crate::registry::{About, Family, Kind, LARGEST, Param, Params, Problem, Range, abouts, named};
 use crate::rng::Stream;
 
 use super::functions::{normal_cdf, normal_density, normal_quantile, standard_normal};
@@ -148,24 +146,21 @@ pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
     -mean * libm::log(stream.unit())
 }
 
-/// Normal distribution, truncated to two bounds.
-///
-/// A draw takes one number of the stream and inverts the distribution function. Drawing again until
-/// a value is within the bounds would give the same distribution, but could take long. Bounds above
-/// the mean are mirrored below the mean, where small probabilities keep their digits.
+/// Normal distribution, truncated to two bounds. A draw takes one number of the stream and inverts
+/// the distribution function. Drawing again until a value is within the bounds would give the same
+/// distribution, but could take long. Bounds above the mean are mirrored below the mean, where
+/// small probabilities keep their digits.
 #[derive(Clone, Debug, PartialEq)]
 struct TruncatedNormal {
     mean: f64,
     sd: f64,
     min: f64,
     max: f64,
-    /// Bounds in standard deviations from the mean: `low` is the lower bound, `high` the upper one.
-    ///
-    /// If `mirrored` is set, both bounds are mirrored at the mean.
+    /// Bounds in standard deviations from the mean, mirrored at the mean if `mirrored` is set.
     low: f64,
     high: f64,
     mirrored: bool,
-    /// Probabilities of a value below `low` (`below`) and of a value between the bounds (`kept`).
+    /// Probabilities of a value below `low`, and of one between the bounds.
     below: f64,
     kept: f64,
 }
@@ -207,12 +202,10 @@ impl TruncatedNormal {
     }
 }
 
-/// A gamma distribution.
-///
-/// Drawn by squeezing and rejection: Marsaglia and Tsang, *A simple method for generating gamma
-/// variables*, ACM Transactions on Mathematical Software 26(3), 2000. For a shape below 1, a draw
-/// with the shape plus 1 is multiplied by a power of a uniform number. The number of values taken
-/// from the stream varies.
+/// A gamma distribution. Drawn by squeezing and rejection: Marsaglia and Tsang, *A simple method
+/// for generating gamma variables*, ACM Transactions on Mathematical Software 26(3), 2000. For a
+/// shape below 1, a draw with the shape plus 1 is multiplied by a power of a uniform number. The
+/// number of values taken from the stream varies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Gamma {
     pub(crate) shape: f64,
@@ -265,11 +258,7 @@ impl RuntimeEntry {
     }
 }
 
-impl Named for RuntimeEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(RuntimeEntry);
 
 /// The family of distributions of run times, from which a study selects one by name.
 pub static RUNTIMES: Family = Family {
@@ -283,12 +272,7 @@ pub static RUNTIMES: Family = Family {
 pub static RUNTIME_DISTRIBUTIONS: &[&RuntimeEntry] =
     &[&EXPONENTIAL, &UNIFORM, &HYPEREXPONENTIAL, &TRUNCATED_NORMAL, &CONSTANT, &GAMMA, &WEIBULL];
 
-const MEAN: Param = Param {
-    name: "mean",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Required,
-    help: "the mean run time",
-};
+const MEAN: Param = Param::new("mean", Kind::Number(Range::Positive)).help("the mean run time");
 
 static EXPONENTIAL: RuntimeEntry = RuntimeEntry {
     about: About::new(
@@ -311,18 +295,10 @@ static UNIFORM: RuntimeEntry = RuntimeEntry {
         .complexity("O(1) for a draw.")
         .source("Mohapatra, Yu, Das & Kim (0 to 10)")
         .params(&[
-            Param {
-                name: "min",
-                kind: Kind::Number(Range::NonNegative),
-                default: DefaultValue::Is("0"),
-                help: "the shortest run time",
-            },
-            Param {
-                name: "max",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Required,
-                help: "the longest run time",
-            },
+            Param::new("min", Kind::Number(Range::NonNegative))
+                .is("0")
+                .help("the shortest run time"),
+            Param::new("max", Kind::Number(Range::Positive)).help("the longest run time"),
         ]),
     build: |params| {
         let (min, max) = (params.number("min"), params.number("max"));
@@ -334,8 +310,7 @@ static UNIFORM: RuntimeEntry = RuntimeEntry {
 static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     about: About::new(
         "hyperexponential",
-        "exponential run times with a short mean for most jobs and a long one for \
-             the rest",
+        "exponential run times with a short mean for most jobs and a long one for the rest",
     )
     .definition(
         "With probability `alpha` an exponential number with a short mean, else \
@@ -346,26 +321,17 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     .source("Mohapatra, Yu, Das & Kim (mean 5, alpha 0.95, coefficient of variation 4)")
     .params(&[
         MEAN,
-        Param {
-            name: "alpha",
-            kind: Kind::Number(Range::Inside),
-            default: DefaultValue::Is("0.95"),
-            help: "the share of jobs with the short mean",
-        },
-        Param {
-            name: "cv",
-            kind: Kind::Number(Range::AtLeastOne),
-            default: DefaultValue::Is("4.0"),
-            help: "the coefficient of variation: standard deviation over mean",
-        },
+        Param::new("alpha", Kind::Number(Range::Inside))
+            .is("0.95")
+            .help("the share of jobs with the short mean"),
+        Param::new("cv", Kind::Number(Range::AtLeastOne))
+            .is("4.0")
+            .help("the coefficient of variation: standard deviation over mean"),
     ]),
     build: hyperexponential,
 };
 
-/// Hyperexponential run times: two phases whose means give the required mean and coefficient of
-/// variation.
-///
-/// The short phase has probability `alpha`.
+/// Hyperexponential run times with the given mean and coefficient of variation.
 fn hyperexponential(params: &Params) -> Result<Runtime, Problem> {
     let (mean, alpha, cv) = (params.number("mean"), params.number("alpha"), params.number("cv"));
     let apart = mean * (0.5 * (cv * cv - 1.0) / (alpha * (1.0 - alpha))).sqrt();
@@ -391,37 +357,22 @@ static TRUNCATED_NORMAL: RuntimeEntry = RuntimeEntry {
     )
     .aliases(&["normal"])
     .definition(
-        "A normal number with this mean and standard deviation, drawn again while \
-             it is outside `min` and `max`: drawn in one step, by the inverse of the \
-             distribution.",
+        "A normal number with this mean and standard deviation, drawn again while it is outside \
+         `min` and `max`: drawn in one step, by the inverse of the distribution.",
     )
     .complexity("O(1) for a draw.")
     .source("Chang & Mohapatra (mean 5, sd 2); Zhu & Lin (mean 100, sd 25)")
     .params(&[
-        Param {
-            name: "mean",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Required,
-            help: "the mean before the ends are cut off; the load counts with the mean after it",
-        },
-        Param {
-            name: "sd",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Required,
-            help: "the standard deviation before the ends are cut off",
-        },
-        Param {
-            name: "min",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Is("0"),
-            help: "what every run time is above",
-        },
-        Param {
-            name: "max",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Absent("no upper bound"),
-            help: "what every run time is below",
-        },
+        Param::new("mean", Kind::Number(Range::Positive))
+            .help("the mean before the ends are cut off; the load counts with the mean after it"),
+        Param::new("sd", Kind::Number(Range::Positive))
+            .help("the standard deviation before the ends are cut off"),
+        Param::new("min", Kind::Number(Range::NonNegative))
+            .is("0")
+            .help("what every run time is above"),
+        Param::new("max", Kind::Number(Range::Positive))
+            .absent("no upper bound")
+            .help("what every run time is below"),
     ]),
     build: |params| {
         let (mean, sd, min) = (params.number("mean"), params.number("sd"), params.number("min"));
@@ -446,35 +397,21 @@ static CONSTANT: RuntimeEntry = RuntimeEntry {
         .definition("Every job runs for `value`.")
         .complexity("O(1) for a draw.")
         .source("general")
-        .params(&[Param {
-            name: "value",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Required,
-            help: "the run time",
-        }]),
+        .params(&[Param::new("value", Kind::Number(Range::Positive)).help("the run time")]),
     build: |params| Ok(Law::Constant(params.number("value")).into()),
 };
 
-const SHAPE: Param = Param {
-    name: "shape",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Required,
-    help: "the shape: below 1 most jobs are short and a few very long",
-};
+const SHAPE: Param = Param::new("shape", Kind::Number(Range::Positive))
+    .help("the shape: below 1 most jobs are short and a few very long");
 
-const SCALE: Param = Param {
-    name: "scale",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Required,
-    help: "the scale: run times grow in proportion to it",
-};
+const SCALE: Param = Param::new("scale", Kind::Number(Range::Positive))
+    .help("the scale: run times grow in proportion to it");
 
 static GAMMA: RuntimeEntry = RuntimeEntry {
     about: About::new("gamma", "gamma run times, with mean `shape` times `scale`")
         .definition(
-            "The gamma distribution with this shape and scale: its mean is shape × \
-             scale, its coefficient of variation 1 / √shape. Drawn by the method of \
-             Marsaglia and Tsang.",
+            "The gamma distribution with this shape and scale: its mean is shape × scale, its \
+             coefficient of variation 1 / √shape. Drawn by the method of Marsaglia and Tsang.",
         )
         .complexity("O(1) expected for a draw.")
         .source("general")

@@ -7,8 +7,8 @@ use toml::{Table, Value};
 
 use crate::job::{Dims, Pieces, Request, WHOLE_SHARE};
 use crate::registry::{
-    About, DefaultValue, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, Words,
-    abouts, resolve, with_article,
+    About, DefaultValue, Family, Kind, LARGEST, Param, Params, Problem, Range, Words, abouts,
+    named, resolve, with_article,
 };
 use crate::rng::Stream;
 use crate::topology::types::NodeTypes;
@@ -38,9 +38,7 @@ pub struct Sizes {
     /// One distribution for each side if blocks are drawn, otherwise a single distribution.
     laws: Vec<Law>,
     mean_nodes: f64,
-    /// Requests for pieces (parts of nodes), each with its cumulative probability.
-    ///
-    /// If the list is not empty, only these requests are drawn.
+    /// Requests for pieces with cumulative probabilities; if not empty, only these are drawn.
     vectors: Arc<[(f64, Pieces)]>,
 }
 
@@ -58,9 +56,7 @@ enum Form {
     Count,
 }
 
-/// Names of the quantities that a drawn integer can measure.
-///
-/// The function of an entry takes the machine's number of dimensions, which some quantities need.
+/// Forms by name. Each function takes the number of dimensions of the machine.
 static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
     ("block", |_| Form::Block),
     ("square", Form::Square),
@@ -79,8 +75,7 @@ impl Sizes {
         Sizes::on_sites(params, machine, std::slice::from_ref(machine))
     }
 
-    /// Variant of [`new`](Sizes::new) for a machine of several sites, of which `machine` is the
-    /// largest. Requests for pieces may be for any of them.
+    /// [`Sizes::new`] for several sites, of which `machine` is the largest; pieces may be for any.
     pub(crate) fn on_sites(
         params: &Params,
         machine: &Topology,
@@ -271,10 +266,7 @@ pub struct SizeRange<'a> {
 }
 
 impl SizeRange<'_> {
-    /// The value of a parameter for this side.
-    ///
-    /// In a study, the parameter is one number for all sides, or a list with a number for each
-    /// side.
+    /// The value for this side of a parameter that is one number, or a list with one for each side.
     fn get(&self, key: &str) -> Result<Option<u32>, Problem> {
         let Some(list) = self.params.get_integers(key) else { return Ok(None) };
         match list.len() {
@@ -413,26 +405,19 @@ impl Build {
     }
 }
 
-impl Named for SizeEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(SizeEntry);
 
 /// The family of distributions of sizes, from which a study selects one by name.
 pub static SIZES: Family = Family {
     kind: "distribution of sizes",
     key: "name",
     entries: || abouts(SIZE_DISTRIBUTIONS),
-    common: &[Param {
-        name: "form",
-        kind: FORMS.kind(),
-        default: DefaultValue::Absent(
-            "block on a mesh or torus, subcube on a hypercube, count on a flat machine",
-        ),
-        help: "what is drawn: each side of a block, the side of a square, the dimension \
-             of a subcube, or a count of processors",
-    }],
+    common: &[Param::new("form", FORMS.kind())
+        .absent("block on a mesh or torus, subcube on a hypercube, count on a flat machine")
+        .help(
+            "what is drawn: each side of a block, the side of a square, the dimension of a \
+             subcube, or a count of processors",
+        )],
 };
 
 /// All distributions of sizes of this crate.
@@ -440,26 +425,25 @@ pub static SIZE_DISTRIBUTIONS: &[&SizeEntry] =
     &[&UNIFORM, &NORMAL, &DISCRETE, &EXPONENTIAL, &CONSTANT, &VECTORS];
 
 static VECTORS: SizeEntry = SizeEntry {
-    about: About::new("vectors", "pieces with cores, memory and GPUs, for machines whose nodes jobs share")
-        .definition(
-            "Each job is one of the tables of `of`, drawn by their shares. A load is that of \
+    about: About::new(
+        "vectors",
+        "pieces with cores, memory and GPUs, for machines whose nodes jobs share",
+    )
+    .definition(
+        "Each job is one of the tables of `of`, drawn by their shares. A load is that of \
              the kind of which jobs need the largest share of the machine.",
-        )
-        .complexity("O(k) for each job, with k tables.")
-        .source("general")
-        .params(&[Param {
-            name: "of",
-            kind: Kind::Tables(PIECES),
-            default: DefaultValue::Required,
-            help: "what jobs ask for, in the columns of a table of jobs, each with its share of the jobs",
-        }]),
+    )
+    .complexity("O(k) for each job, with k tables.")
+    .source("general")
+    .params(&[Param::new("of", Kind::Tables(PIECES)).help(
+        "what jobs ask for, in the columns of a table of jobs, each with its share of the \
+                 jobs",
+    )]),
     build: Build::Law(|own| Err(own.params.problem("of", "pieces have no sides"))),
 };
 
 /// Reads a request for pieces from keys and values that are columns and cells of a table of jobs.
-///
-/// # Errors
-/// If the machine's nodes have no types, or `must_fit` is true and the pieces fit on no node.
+/// Fails if the machine's nodes have no types, or `must_fit` is true and the pieces fit on no node.
 pub(crate) fn of_columns(
     columns: &Table,
     machine: &Topology,
@@ -480,82 +464,44 @@ pub(crate) fn of_columns(
 }
 
 static PIECES: &[Param] = &[
-    Param {
-        name: "share",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Is("1.0"),
-        help: "how often such jobs come, in any unit",
-    },
-    Param {
-        name: "pieces",
-        kind: Kind::Integer(1, u32::MAX as u64),
-        default: DefaultValue::Absent("1"),
-        help: "how many pieces each has",
-    },
-    Param {
-        name: "cpu",
-        kind: Kind::Integer(1, 1 << 30),
-        default: DefaultValue::Absent("1"),
-        help: "cores of each piece",
-    },
-    Param {
-        name: "mem",
-        kind: Kind::Integer(0, 1 << 30),
-        default: DefaultValue::Absent("0"),
-        help: "memory of each piece in MiB",
-    },
-    Param {
-        name: "gpu",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Absent("0"),
-        help: "how many GPUs each piece gets, or a part of one, such as 0.5",
-    },
-    Param {
-        name: "other",
-        kind: Kind::Integer(0, 1 << 30),
-        default: DefaultValue::Absent("0"),
-        help: "what each piece gets of the fourth kind",
-    },
-    Param {
-        name: "per_node",
-        kind: Kind::Text,
-        default: DefaultValue::Absent("no limit"),
-        help: "the most pieces on one node, such as \"4\", or the fewest and the most, such as \"2-4\"",
-    },
-    Param {
-        name: "inside",
-        kind: Kind::Choice(&["island", "node", "leaf", "block"]),
-        default: DefaultValue::Absent("anywhere"),
-        help: "what must hold all pieces of a job",
-    },
-    Param {
-        name: "type",
-        kind: Kind::Text,
-        default: DefaultValue::Absent("any"),
-        help: "the types of nodes or GPUs, or the features, that a job may have, separated by `|`",
-    },
-    Param {
-        name: "exclusive",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "whether no other job may be on its nodes",
-    },
-    Param {
-        name: "roles",
-        kind: Kind::Text,
-        default: DefaultValue::Absent("pieces of one kind"),
-        help: "pieces of several kinds, such as \"1*cpu=4+8*cpu=16,gpu=1\", instead of the keys for one",
-    },
+    Param::new("share", Kind::Number(Range::NonNegative))
+        .is("1.0")
+        .help("how often such jobs come, in any unit"),
+    Param::new("pieces", Kind::Integer(1, u32::MAX as u64))
+        .absent("1")
+        .help("how many pieces each has"),
+    Param::new("cpu", Kind::Integer(1, 1 << 30)).absent("1").help("cores of each piece"),
+    Param::new("mem", Kind::Integer(0, 1 << 30)).absent("0").help("memory of each piece in MiB"),
+    Param::new("gpu", Kind::Number(Range::NonNegative))
+        .absent("0")
+        .help("how many GPUs each piece gets, or a part of one, such as 0.5"),
+    Param::new("other", Kind::Integer(0, 1 << 30))
+        .absent("0")
+        .help("what each piece gets of the fourth kind"),
+    Param::new("per_node", Kind::Text).absent("no limit").help(
+        "the most pieces on one node, such as \"4\", or the fewest and the most, such as \
+             \"2-4\"",
+    ),
+    Param::new("inside", Kind::Choice(&["island", "node", "leaf", "block"]))
+        .absent("anywhere")
+        .help("what must hold all pieces of a job"),
+    Param::new("type", Kind::Text)
+        .absent("any")
+        .help("the types of nodes or GPUs, or the features, that a job may have, separated by `|`"),
+    Param::new("exclusive", Kind::Flag)
+        .is("false")
+        .help("whether no other job may be on its nodes"),
+    Param::new("roles", Kind::Text).absent("pieces of one kind").help(
+        "pieces of several kinds, such as \"1*cpu=4+8*cpu=16,gpu=1\", instead of the keys for \
+             one",
+    ),
 ];
 
 const MAX_SIZE: u64 = MAX_NODES as u64;
 
-const MIN: Param = Param {
-    name: "min",
-    kind: Kind::Integers(0, MAX_SIZE),
-    default: DefaultValue::Absent("1; 0 for a subcube"),
-    help: "the smallest size: one number, or one for each side of a block",
-};
+const MIN: Param = Param::new("min", Kind::Integers(0, MAX_SIZE))
+    .absent("1; 0 for a subcube")
+    .help("the smallest size: one number, or one for each side of a block");
 
 const MAX: Param = Param {
     name: "max",
@@ -577,13 +523,10 @@ static UNIFORM: SizeEntry = SizeEntry {
         .params(&[
             MIN,
             MAX,
-            Param {
-                name: "max_share",
-                kind: Kind::Number(Range::Inside),
-                default: DefaultValue::Absent("the whole of it"),
-                help: "the largest size as a share of what `max` is when it is left out, rounded \
-             down",
-            },
+            Param::new("max_share", Kind::Number(Range::Inside)).absent("the whole of it").help(
+                "the largest size as a share of what `max` is when it is left out, rounded \
+                     down",
+            ),
         ]),
     build: Build::Law(|side| {
         if side.params.has("max") && side.params.has("max_share") {
@@ -616,13 +559,10 @@ static NORMAL: SizeEntry = SizeEntry {
     .params(&[
         MIN,
         MAX,
-        Param {
-            name: "cells",
-            kind: CELLS.kind(),
-            default: DefaultValue::Is("\"printed\""),
-            help: "printed: for 8 and for 10 sizes the three digits that the papers print; \
-             computed: all digits",
-        },
+        Param::new("cells", CELLS.kind()).is("\"printed\"").help(
+            "printed: for 8 and for 10 sizes the three digits that the papers print; computed: \
+                 all digits",
+        ),
     ]),
     build: Build::Law(|side| {
         let (min, max) = side.bounds()?;
@@ -637,9 +577,7 @@ static NORMAL: SizeEntry = SizeEntry {
 };
 
 /// Values of `cells`: probabilities of normally distributed sizes as printed in papers, or
-/// computed.
-///
-/// `true` stands for printed probabilities.
+/// computed. `true` stands for printed probabilities.
 static CELLS: Words<bool, 2> = Words::new([("printed", true), ("computed", false)]);
 
 fn mirrored(half: &[f64]) -> Vec<f64> {
@@ -652,12 +590,8 @@ static DISCRETE: SizeEntry = SizeEntry {
         .complexity("O(log m) for a draw of m sizes.")
         .source("general")
         .params(&[
-            Param {
-                name: "probabilities",
-                kind: Kind::Numbers(Range::Share),
-                default: DefaultValue::Required,
-                help: "the probability of `min`, of `min` + 1 and so on; their sum is 1",
-            },
+            Param::new("probabilities", Kind::Numbers(Range::Share))
+                .help("the probability of `min`, of `min` + 1 and so on; their sum is 1"),
             MIN,
         ]),
     build: Build::Law(|side| {
@@ -683,25 +617,18 @@ static EXPONENTIAL: SizeEntry = SizeEntry {
              while it is not from `min` to `max`",
     )
     .definition(
-        "An exponential number is rounded up, and drawn again while it is not from \
-             `min` to `max`.",
+        "An exponential number is rounded up, and drawn again while it is not from `min` to `max`.",
     )
     .complexity("O(log m) for a draw of m sizes.")
     .source("Al-Kerboly")
     .params(&[
-        Param {
-            name: "mean",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Required,
-            help: "the mean before rounding and drawing again; the load counts with the mean \
-             after it",
-        },
-        Param {
-            name: "min",
-            kind: Kind::Integers(1, MAX_SIZE),
-            default: DefaultValue::Is("1"),
-            help: "the smallest size: one number, or one for each side of a block",
-        },
+        Param::new("mean", Kind::Number(Range::Positive)).help(
+            "the mean before rounding and drawing again; the load counts with the mean after \
+                 it",
+        ),
+        Param::new("min", Kind::Integers(1, MAX_SIZE))
+            .is("1")
+            .help("the smallest size: one number, or one for each side of a block"),
         MAX,
     ]),
     build: Build::Law(|side| {
@@ -715,12 +642,8 @@ static CONSTANT: SizeEntry = SizeEntry {
         .definition("Every job asks for `value`.")
         .complexity("O(1) for a draw.")
         .source("general")
-        .params(&[Param {
-            name: "value",
-            kind: Kind::Integers(0, MAX_SIZE),
-            default: DefaultValue::Required,
-            help: "the size: one number, or one for each side of a block",
-        }]),
+        .params(&[Param::new("value", Kind::Integers(0, MAX_SIZE))
+            .help("the size: one number, or one for each side of a block")]),
     build: Build::Law(|side| {
         let value = side.get("value")?.unwrap_or(side.least);
         Ok(Law::Uniform { min: value, max: value })

@@ -120,10 +120,9 @@ impl Stages {
     }
 }
 
-/// Probability that the logarithm of a parallel job's size is at most `log`.
-///
-/// The logarithm is uniform from `low` to `med` and from `med` to `high`; `share` is the
-/// probability of the first range.
+/// Probability that the logarithm of a parallel job's size is at most `log`. The logarithm is
+/// uniform from `low` to `med` and from `med` to `high`; `share` is the probability of the first
+/// range.
 fn piecewise(low: f64, med: f64, high: f64, share: f64, log: f64) -> f64 {
     if log <= low {
         return 0.0;
@@ -141,8 +140,6 @@ fn piecewise(low: f64, med: f64, high: f64, share: f64, log: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Checks that a fit to sizes drawn from a distribution has parameters similar to the
-    /// distribution's.
     #[test]
     fn the_fit_finds_what_was_drawn() {
         let stages =

@@ -9,9 +9,7 @@ use super::functions::normal_cdf;
 pub(super) enum Law {
     /// Every number from `min` to `max` with equal probability.
     Uniform { min: u32, max: u32 },
-    /// The numbers from `min` on, each with a probability of its own.
-    ///
-    /// Entry *i* of `up_to` is the probability of a number of at most `min` + *i*.
+    /// The numbers from `min` on; entry *i* of `up_to` is the probability of at most `min` + *i*.
     Weights { min: u32, up_to: Vec<f64> },
     /// An exponential variate, rounded up, on the condition that it is within the bounds. `min` is
     /// at least 1.
@@ -119,10 +117,9 @@ impl Law {
     }
 }
 
-/// Probabilities that a normally distributed number is in each of `cells` equal intervals.
-///
-/// Together the intervals range from −2.5 to 2.5 standard deviations, and their probabilities are
-/// scaled to a sum of 1.
+/// Probabilities that a normally distributed number is in each of `cells` equal intervals. Together
+/// the intervals range from −2.5 to 2.5 standard deviations, and their probabilities are scaled to
+/// a sum of 1.
 pub(super) fn normal_cells(cells: u32) -> Vec<f64> {
     let edge = |i: u32| 5.0 * f64::from(i) / f64::from(cells) - 2.5;
     let within = normal_cdf(2.5) - normal_cdf(-2.5);

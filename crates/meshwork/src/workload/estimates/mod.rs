@@ -7,7 +7,7 @@ mod tsafrir;
 
 use crate::job::Job;
 use crate::registry::{
-    About, DefaultValue, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts, entry,
+    About, Family, Kind, LARGEST, Param, Params, Problem, Range, abouts, entry, named,
 };
 use crate::rng::Stream;
 
@@ -20,11 +20,7 @@ struct EstimatesEntry {
     build: fn(Submissions, &Params, Stream) -> Result<Submissions, Problem>,
 }
 
-impl Named for EstimatesEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(EstimatesEntry);
 
 /// The family of models of estimates, from which a study selects one by name.
 pub static ESTIMATES: Family =
@@ -37,7 +33,6 @@ pub(super) fn holds_all(params: &Params) -> bool {
     entry(ENTRIES, params.name()).holds_all
 }
 
-/// Replaces the estimates of the jobs by those of the requested model.
 pub(super) fn given(
     jobs: Submissions,
     params: &Params,
@@ -47,7 +42,6 @@ pub(super) fn given(
     (entry(ENTRIES, params.name()).build)(jobs, params, stream)
 }
 
-/// Replaces the estimate of each job by the value of a function of the job.
 fn each(jobs: Submissions, mut estimate: impl FnMut(&Job) -> f64 + Send + 'static) -> Submissions {
     Box::new(jobs.map(move |item| {
         item.map(|submission| match submission {
@@ -83,12 +77,8 @@ static FACTOR: EstimatesEntry = EstimatesEntry {
         )
         .complexity("O(1) for each job.")
         .source("Mu'alem & Feitelson, IEEE TPDS 12(6), 2001")
-        .params(&[Param {
-            name: "f",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Required,
-            help: "how many run times an estimate is too long at most",
-        }]),
+        .params(&[Param::new("f", Kind::Number(Range::NonNegative))
+            .help("how many run times an estimate is too long at most")]),
     holds_all: false,
     build: |jobs, params, mut stream| {
         let f = params.number("f");
@@ -99,30 +89,10 @@ static FACTOR: EstimatesEntry = EstimatesEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Topology;
-    use crate::workload::{BuildError, FAMILY, NoInputs, WORKLOADS, submissions};
+    use crate::workload::testing::built_flat;
 
     pub(super) fn built(given: &str) -> Result<Vec<Job>, String> {
-        let table: toml::Table = given.parse().unwrap();
-        let said = |error: BuildError| error.to_string();
-        let params =
-            FAMILY.resolve("workload", &table.into()).map_err(|error| error.to_string())?;
-        let sites = [(Topology::flat(128).unwrap(), 1.0)];
-        let setting = WorkloadContext {
-            sites: &sites,
-            seed: 1,
-            replication: 0,
-            owners: false,
-            inputs: &NoInputs,
-        };
-        let workload = entry(WORKLOADS, params.name());
-        let jobs = submissions(workload, &params, &setting).map_err(said)?;
-        jobs.map(|item| match item {
-            Ok(Submission::Job(job)) => Ok(job),
-            Ok(other) => panic!("{other:?}"),
-            Err(error) => Err(error.0),
-        })
-        .collect()
+        built_flat(given, 128).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use crate::job::Job;
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range};
+use crate::registry::{About, Kind, Param, Params, Problem, Range};
 use crate::rng::Stream;
 use crate::workload::held::Held;
 use crate::workload::{Submissions, WorkloadError};
@@ -23,65 +23,39 @@ pub(super) static TSAFRIR: EstimatesEntry = EstimatesEntry {
     )
     .aliases(&["modal"])
     .definition(
-        "Estimates are a list of values, of which 20 are popular: `max`, the \
-             values that all the logs of the paper share (5, 10, 15, 20 and 30 \
-             minutes; 1 to 6, 8, 10, 12 and 18 hours), and round ones down from `max`. \
-             Of them, the share of the one of rank x from 2 on is 14.0491 · \
-             exp(−0.177531 x) + 0.462513 percent, and `max`, the first, has what is \
-             missing to `head`. Which value has which rank is drawn from the ranks \
-             that it or a shorter one has in four logs. The others, as many as the \
-             logs have for so many jobs, have relative times (a − 1) x / (a − x) for \
-             relative ranks x, with a = 1 + 12.1039 k^−0.6026 for k values, in whole \
-             minutes, and shares in proportion to the power −2.267 of their ranks, 21 \
-             and on. The list is given to the jobs at random, so that none runs for \
-             longer than its estimate: jobs that ran for longer than `max` are cut to \
-             it, as a site would.",
+        "Estimates are a list of values, of which 20 are popular: `max`, the values that all the \
+         logs of the paper share (5, 10, 15, 20 and 30 minutes; 1 to 6, 8, 10, 12 and 18 hours), \
+         and round ones down from `max`. Of them, the share of the one of rank x from 2 on is \
+         14.0491 · exp(−0.177531 x) + 0.462513 percent, and `max`, the first, has what is missing \
+         to `head`. Which value has which rank is drawn from the ranks that it or a shorter one \
+         has in four logs. The others, as many as the logs have for so many jobs, have relative \
+         times (a − 1) x / (a − x) for relative ranks x, with a = 1 + 12.1039 k^−0.6026 for k \
+         values, in whole minutes, and shares in proportion to the power −2.267 of their ranks, 21 \
+         and on. The list is given to the jobs at random, so that none runs for longer than its \
+         estimate: jobs that ran for longer than `max` are cut to it, as a site would.",
     )
     .complexity("O(n log n) for n jobs, which are held in memory.")
     .source("Tsafrir, Etsion & Feitelson, JSSPP 2005, and the authors' program")
     .params(&[
-        Param {
-            name: "max",
-            kind: Kind::Number(Range::AtLeastOne),
-            default: DefaultValue::Required,
-            help: "the longest estimate that the site allows, in seconds",
-        },
-        Param {
-            name: "popular",
-            kind: Kind::Tables(POPULAR),
-            default: DefaultValue::Absent("those of the model"),
-            help: "popular values of one's own site, up to 20",
-        },
-        Param {
-            name: "head",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Is("0.89"),
-            help: "the share of jobs with one of the 20 popular values",
-        },
-        Param {
-            name: "values",
-            kind: Kind::Integer(1, 100_000),
-            default: DefaultValue::Absent("as many as logs of so many jobs have"),
-            help: "how many values there are",
-        },
+        Param::new("max", Kind::Number(Range::AtLeastOne))
+            .help("the longest estimate that the site allows, in seconds"),
+        Param::new("popular", Kind::Tables(POPULAR))
+            .absent("those of the model")
+            .help("popular values of one's own site, up to 20"),
+        Param::new("head", Kind::Number(Range::Share))
+            .is("0.89")
+            .help("the share of jobs with one of the 20 popular values"),
+        Param::new("values", Kind::Integer(1, 100_000))
+            .absent("as many as logs of so many jobs have")
+            .help("how many values there are"),
     ]),
     holds_all: true,
     build,
 };
 
 const POPULAR: &[Param] = &[
-    Param {
-        name: "time",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the estimate, in seconds",
-    },
-    Param {
-        name: "share",
-        kind: Kind::Number(Range::Share),
-        default: DefaultValue::Required,
-        help: "the share of jobs with it",
-    },
+    Param::new("time", Kind::Number(Range::Positive)).help("the estimate, in seconds"),
+    Param::new("share", Kind::Number(Range::Share)).help("the share of jobs with it"),
 ];
 
 /// Number of popular values. Most jobs have one of these values as their estimate.
@@ -95,16 +69,13 @@ const SHARED: [f64; 15] = [
     1_080.0,
 ];
 
-/// Steps in minutes, whose multiples are popular estimates.
-///
-/// Multiples of the largest step are taken first, and then those of smaller steps, until there are
-/// enough estimates. For each step, the longest estimate comes first.
+/// Steps in minutes whose multiples are popular estimates. Multiples of larger steps come first,
+/// and for each step the longest estimate.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
-/// Popularity rank that each popular value has in each of four logs; 1 is the most popular.
-///
-/// The logs are SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE. Each row is for one value:
-/// first the longest value, then the others from the shortest on.
+/// Popularity rank that each popular value has in each of four logs; 1 is the most popular. The
+/// logs are SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE. Each row is for one value: first
+/// the longest value, then the others from the shortest on.
 const RANKS: [[usize; 4]; HEAD] = [
     [3, 1, 1, 1],
     [1, 3, 4, 6],
@@ -128,10 +99,9 @@ const RANKS: [[usize; 4]; HEAD] = [
     [20, 19, 11, 12],
 ];
 
-/// Number of different estimates among the jobs of a log, by the number of jobs.
-///
-/// An element is a number of jobs and the number of their different estimates. Between two
-/// elements, the number of estimates is interpolated linearly.
+/// Number of different estimates among the jobs of a log, by the number of jobs. An element is a
+/// number of jobs and the number of their different estimates. Between two elements, the number of
+/// estimates is interpolated linearly.
 const VALUES: [(f64, f64); 7] = [
     (0.0, 0.0),
     (20.0, 10.0),
@@ -212,10 +182,7 @@ impl Model {
         times
     }
 
-    /// Popular estimates, each with its share of jobs.
-    ///
-    /// The sum of the shares is the field `head`, or more if the shares given for the site sum to
-    /// more.
+    /// Popular estimates with shares, which sum to `head`, or more if shares given for the site do.
     fn popular_values(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let times = self.popular_times();
         let known = |time: f64| self.popular.iter().find(|value| (value.0 - time).abs() <= 0.0);
@@ -272,10 +239,8 @@ impl Model {
         values
     }
 
-    /// Estimates that are not popular: different times, in whole minutes where possible.
-    ///
-    /// If a time in whole minutes is in use already, a time that differs by up to 30 seconds
-    /// replaces it.
+    /// Estimates that are not popular: different times, in whole minutes where possible. If a time
+    /// in whole minutes is in use already, a time that differs by up to 30 seconds replaces it.
     fn other_times(&self, count: usize, popular: &[(f64, f64)]) -> Vec<f64> {
         const OFF: [f64; 7] = [0.0, 30.0, -30.0, 20.0, -20.0, 10.0, -10.0];
         let a = 1.0 + 12.1039 * libm::pow(count as f64, -0.6026);
@@ -297,10 +262,9 @@ impl Model {
         times
     }
 
-    /// Assigns the estimates to the jobs, after cutting run times to the maximum estimate.
-    ///
-    /// From the longest job on, each receives a random one of the remaining estimates that are long
-    /// enough for it.
+    /// Assigns the estimates to the jobs, after cutting run times to the maximum estimate. From the
+    /// longest job on, each receives a random one of the remaining estimates that are long enough
+    /// for it.
     fn assign(&self, mut jobs: Vec<Job>, stream: &mut Stream) -> Result<Vec<Job>, WorkloadError> {
         let values = self.values(jobs.len(), stream);
         let mut estimates = rounded(&values, jobs.len());
@@ -346,10 +310,9 @@ fn values_among(jobs: usize) -> usize {
     libm::round(low + into * (high - low)) as usize
 }
 
-/// Popularity rank, from 0, of each popular value, in the order of [`Model::popular_times`].
-///
-/// `own` has the ranks that are already known. The other values are handled in order. The maximum
-/// gets rank 0 if it is free. For each value, the ranks that it has in the four logs are added to a
+/// Popularity rank, from 0, of each popular value, in the order of [`Model::popular_times`]. `own`
+/// has the ranks that are already known. The other values are handled in order. The maximum gets
+/// rank 0 if it is free. For each value, the ranks that it has in the four logs are added to a
 /// pool. If no later value has a certain free rank in any log, the value gets that rank, which
 /// would otherwise stay free. In all other cases two ranks are drawn from the pool, and the value
 /// gets the smaller one.
@@ -384,7 +347,6 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
 }
 
 /// Expands estimates with shares of jobs to one estimate for each job, in the order of `values`.
-///
 /// The numbers of jobs are rounded so that they sum to `jobs`: those with the largest fractions are
 /// rounded up, and all others down.
 fn rounded(values: &[(f64, f64)], jobs: usize) -> Vec<f64> {
@@ -457,10 +419,8 @@ mod tests {
         assert!(jobs.iter().all(|job| job.runtime <= job.estimate));
     }
 
-    /// Checks that the shares of estimates sum to 1 for various sites.
-    ///
-    /// The first site is the CTC SP2. In its log 23.8 % of the jobs have the maximum estimate, and
-    /// 88.9 % have one of 20 estimates.
+    /// The first site is the CTC SP2: 23.8 % of its jobs have the maximum, 88.9 % one of 20
+    /// estimates.
     #[test]
     fn the_sum_of_shares_is_one_for_any_site() {
         for (max, values, jobs) in
@@ -478,7 +438,6 @@ mod tests {
         assert_eq!([0, 20, 110, 1_000_000].map(values_among), [0, 10, 15, 565]);
     }
 
-    /// Checks that every popular value gets a popularity rank of its own, for any random draws.
     #[test]
     fn ranks_are_a_permutation() {
         for replication in 0..200 {
@@ -500,10 +459,7 @@ mod tests {
         }
     }
 
-    /// Compares the assigned estimates with those of a straightforward version of the model.
-    ///
-    /// For each job, this version lists the remaining estimates that are long enough, and draws one
-    /// of them.
+    /// For each job, the reference draws among the remaining estimates that are long enough.
     #[test]
     fn estimates_are_given_as_the_definition_says() {
         let times = [900.0_f64, 900.0, 600.0, 300.0, 300.0, 60.0];

@@ -8,9 +8,7 @@ mod users;
 mod weeks;
 
 use crate::job::{Job, Time};
-use crate::registry::{
-    About, DefaultValue, Family, Kind, Named, Param, Params, Range, abouts, entry,
-};
+use crate::registry::{About, Family, Kind, Param, Params, Range, abouts, entry, named};
 use crate::rng::Stream;
 
 use super::held::Held;
@@ -25,11 +23,7 @@ struct ResampleEntry {
     apply: fn(&Resampling, Vec<Job>, Stream) -> Result<Vec<Job>, WorkloadError>,
 }
 
-impl Named for ResampleEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(ResampleEntry);
 
 /// The family of methods of resampling, from which a study selects one by name.
 pub static RESAMPLES: Family =
@@ -37,21 +31,14 @@ pub static RESAMPLES: Family =
 
 static ENTRIES: &[&ResampleEntry] = &[&users::ENTRY, &weeks::ENTRY, &shake::ENTRY];
 
-/// Parameter for the length of the resampled log, for resamplings that move whole weeks.
-const WEEKS: Param = Param {
-    name: "weeks",
-    kind: Kind::Integer(1, 10_000),
-    default: DefaultValue::Absent("as many as the log has"),
-    help: "how many weeks the result has, fewer or more than the log",
-};
+const WEEKS: Param = Param::new("weeks", Kind::Integer(1, 10_000))
+    .absent("as many as the log has")
+    .help("how many weeks the result has, fewer or more than the log");
 
-/// Parameter for the length of a week.
-const PERIOD: Param = Param {
-    name: "period",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Is("604800.0"),
-    help: "the length of a week by the clock of the jobs; jobs are moved by whole weeks, so weekday and hour stay",
-};
+const PERIOD: Param = Param::new("period", Kind::Number(Range::Positive)).is("604800.0").help(
+    "the length of a week by the clock of the jobs; jobs are moved by whole weeks, so weekday \
+         and hour stay",
+);
 
 /// A method of resampling with its parameters.
 struct Resampling {
@@ -60,7 +47,6 @@ struct Resampling {
     params: Params,
 }
 
-/// Whether the requested resampling needs the owners of jobs.
 pub(super) fn asks_for_owners(params: &Params) -> bool {
     entry(ENTRIES, params.name()).asks_for_owners
 }
@@ -104,10 +90,7 @@ struct Weeks {
 
 impl Weeks {
     /// Finds the whole weeks in which jobs of a log arrive, and the length of the resampled log in
-    /// weeks.
-    ///
-    /// # Errors
-    /// If the log has fewer than two weeks.
+    /// weeks. Fails if the log has fewer than two weeks.
     fn of(own: &Resampling, jobs: &[Job]) -> Result<Weeks, WorkloadError> {
         let period = own.params.number("period");
         let first = jobs[0].arrival;
@@ -127,7 +110,6 @@ impl Weeks {
     }
 
     /// Index of the week in which a job arrives, and the time of its arrival within the week.
-    ///
     /// `None` after the last whole week of the log.
     fn of_job(&self, job: &Job) -> Option<(u64, f64)> {
         let since = job.arrival - self.first;

@@ -1,7 +1,7 @@
 //! Resampling by small random changes of every job.
 
 use crate::job::{Job, Time};
-use crate::registry::{About, DefaultValue, Kind, Param, Range};
+use crate::registry::{About, Kind, Param, Range};
 use crate::rng::Stream;
 use crate::workload::WorkloadError;
 
@@ -20,26 +20,15 @@ pub(super) static ENTRY: ResampleEntry = ResampleEntry {
         source: "Tsafrir, Ouaknine & Feitelson, Reducing performance evaluation sensitivity and variability by input \
                  shaking, MASCOTS 2007",
         params: &[
-            Param {
-                name: "arrivals",
-                kind: Kind::Number(Range::NonNegative),
-                default: DefaultValue::Is("60.0"),
-                help: "how much earlier or later a job arrives, at most",
-            },
-            Param {
-                name: "runtimes",
-                kind: Kind::Number(Range::Share),
-                default: DefaultValue::Is("0.02"),
-                help: "the share by which a run time is shorter or longer, at most",
-            },
-            Param {
-                name: "estimates",
-                kind: Kind::Number(Range::Share),
-                default: DefaultValue::Absent(
-                    "estimates stay, except those that a run time reaches",
-                ),
-                help: "the share by which an estimate is shorter or longer, at most",
-            },
+            Param::new("arrivals", Kind::Number(Range::NonNegative))
+                .is("60.0")
+                .help("how much earlier or later a job arrives, at most"),
+            Param::new("runtimes", Kind::Number(Range::Share))
+                .is("0.02")
+                .help("the share by which a run time is shorter or longer, at most"),
+            Param::new("estimates", Kind::Number(Range::Share))
+                .absent("estimates stay, except those that a run time reaches")
+                .help("the share by which an estimate is shorter or longer, at most"),
         ],
     },
     asks_for_owners: false,

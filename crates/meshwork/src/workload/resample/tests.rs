@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use crate::job::{Owner, Request};
 use crate::topology::Topology;
-use crate::workload::{NoInputs, Submission};
+use crate::workload::Submission;
+use crate::workload::testing::{context, only_jobs};
 use toml::Value;
 
 use super::*;
@@ -36,16 +37,9 @@ fn made(given: &str, replication: u64, jobs: Vec<Job>) -> Result<Vec<Job>, Strin
     let value: &Value = &value["resample"];
     let params = RESAMPLES.resolve("resample", value).map_err(|problem| problem.message)?;
     let sites = [(Topology::flat(1000).unwrap(), 1.0)];
-    let setting =
-        WorkloadContext { sites: &sites, seed: 3, replication, owners: true, inputs: &NoInputs };
+    let setting = WorkloadContext { seed: 3, replication, owners: true, ..context(&sites) };
     let jobs = Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))));
-    resampled(jobs, &params, &setting)
-        .map(|item| match item {
-            Ok(Submission::Job(job)) => Ok(job),
-            Ok(other) => panic!("{other:?}"),
-            Err(error) => Err(error.0),
-        })
-        .collect()
+    only_jobs(resampled(jobs, &params, &setting)).map_err(|error| error.0)
 }
 
 fn week_of(job: &Job) -> u64 {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::job::{Job, Owner};
-use crate::registry::{About, DefaultValue, Kind, Param, Range};
+use crate::registry::{About, Kind, Param, Range};
 use crate::rng::Stream;
 use crate::workload::WorkloadError;
 use crate::workload::scale::{by_user, numbers_apart, renumber};
@@ -28,18 +28,14 @@ pub(super) static ENTRY: ResampleEntry = ResampleEntry {
                  and Computation 26(12), 2014",
         params: &[
             WEEKS,
-            Param {
-                name: "long_term",
-                kind: Kind::Integer(2, 10_000),
-                default: DefaultValue::Is("12"),
-                help: "from how many weeks between their first and last job on users are long-term ones",
-            },
-            Param {
-                name: "users",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Is("1.0"),
-                help: "the number of users in relation to the log: 1.2 adds a fifth, 0.8 leaves out a fifth",
-            },
+            Param::new("long_term", Kind::Integer(2, 10_000)).is("12").help(
+                "from how many weeks between their first and last job on users are long-term \
+                     ones",
+            ),
+            Param::new("users", Kind::Number(Range::Positive)).is("1.0").help(
+                "the number of users in relation to the log: 1.2 adds a fifth, 0.8 leaves out \
+                     a fifth",
+            ),
             PERIOD,
         ],
     },
@@ -89,9 +85,8 @@ fn apply(own: &Resampling, jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job
     Ok(taken)
 }
 
-/// Changes the user of a job to a copy of that user, for users who are drawn several times.
-///
-/// The name of the copy is the user's name with a number appended.
+/// Changes the user of a job to a copy of that user, for users who are drawn several times. The
+/// name of the copy is the user's name with a number appended.
 fn rename(job: &mut Job, copy: u64) {
     if let Some(owner) = &job.owner
         && let Some(user) = &owner.user

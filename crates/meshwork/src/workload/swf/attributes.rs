@@ -17,10 +17,7 @@ type Key = [i64; 5];
 /// Store of attributes of the jobs of a log, such as their owners.
 pub(super) struct Attributes {
     owners: Owners<Key>,
-    /// Owner and predecessor of each job; `None` unless dependencies are requested.
-    ///
-    /// With `None`, only owners are stored, and the number that a job gets for its attributes is
-    /// the number of its owner.
+    /// Owner and predecessor by number; `None` without dependencies: numbers are then of owners.
     came: Option<Came>,
 }
 
@@ -44,10 +41,8 @@ impl Attributes {
         (owners || came.is_some()).then(|| Attributes { owners: Owners::default(), came })
     }
 
-    /// Stores the attributes of a line, and returns the number under which they are stored.
-    ///
-    /// # Errors
-    /// If the number of the preceding job is invalid.
+    /// Stores the attributes of a line, and returns the number under which they are stored. Fails
+    /// if the number of the preceding job is invalid.
     pub(super) fn note(&mut self, record: &Record) -> Result<u32, RecordError> {
         let owner = self.owners.number(key(record), named);
         let Some(came) = &mut self.came else { return Ok(owner) };

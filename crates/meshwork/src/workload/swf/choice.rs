@@ -55,15 +55,8 @@ fn is_among(numbers: &[u32], number: Option<f64>) -> bool {
 mod tests {
     use super::*;
     use crate::workload::swf::chosen_jobs;
-    use crate::workload::{FAMILY, Submission, WorkloadError};
-
-    fn numbers(items: &[Result<Submission, WorkloadError>]) -> Vec<u64> {
-        let job = |item: &Result<Submission, WorkloadError>| match item {
-            Ok(Submission::Job(job)) => Some(job.number),
-            _ => None,
-        };
-        items.iter().filter_map(job).collect()
-    }
+    use crate::workload::swf::tests::numbers;
+    use crate::workload::{FAMILY, WorkloadError};
 
     #[test]
     fn jobs_are_chosen_by_user_and_queue() {

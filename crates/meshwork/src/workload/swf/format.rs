@@ -344,7 +344,7 @@ pub(super) struct Lines {
     path: String,
     /// Bytes of the file that have been read. Lines are parsed in this buffer, without copies.
     buffer: Vec<u8>,
-    /// Range of the buffer that holds lines not yet returned.
+    /// Range of the buffer with lines not yet returned.
     rest: std::ops::Range<usize>,
     line: u64,
 }
@@ -375,8 +375,7 @@ impl Lines {
         }
     }
 
-    /// Reads the next line into a record if it is plain ([`Record::read_plain`]) and wholly in the
-    /// buffer. Otherwise returns `false`, and may have changed fields of the record.
+    /// Reads a plain line that is wholly in the buffer; `false` may leave a changed record.
     #[inline]
     pub(super) fn read_plain(&mut self, record: &mut Record) -> bool {
         let Some(length) = record.read_plain(&self.buffer[self.rest.clone()]) else { return false };

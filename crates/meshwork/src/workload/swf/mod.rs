@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::io::BufRead;
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 
 pub use choice::Choice;
 pub use format::{
@@ -35,14 +35,13 @@ pub const REORDER: usize = 10_000;
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new("swf", "the jobs of a log in the Standard Workload Format")
         .definition(
-            "Each line of the log is a job: submitted at field 2, asking for the \
-             processors of field 8 (else field 5), running for field 4, with the \
-             estimate of field 9 (else the run time). A line without processors, run \
-             time or time of submission is counted as `unusable` and passed over. \
-             Where it is asked for, a job belongs to the user and group of fields 12 \
-             and 13, runs the program of field 14, was submitted to the queue and the \
-             partition of fields 15 and 16, and after the end of the job of field 17, \
-             by the think time of field 18.",
+            "Each line of the log is a job: submitted at field 2, asking for the processors of \
+             field 8 (else field 5), running for field 4, with the estimate of field 9 (else the \
+             run time). A line without processors, run time or time of submission is counted as \
+             `unusable` and passed over. Where it is asked for, a job belongs to the user and \
+             group of fields 12 and 13, runs the program of field 14, was submitted to the queue \
+             and the partition of fields 15 and 16, and after the end of the job of field 17, by \
+             the think time of field 18.",
         )
         .complexity(
             "O(1) for each line of a log that is in order; memory O(`reorder`), \
@@ -50,31 +49,16 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
         )
         .source("Parallel Workloads Archive (Feitelson, Tsafrir & Krakov, JPDC 74(10), 2014)")
         .params(&[
-            Param {
-                name: "path",
-                kind: Kind::Text,
-                default: DefaultValue::Required,
-                help: "the log; it may be compressed with gzip",
-            },
-            Param {
-                name: "users",
-                kind: Kind::Integers(0, u32::MAX as u64),
-                default: DefaultValue::Absent("the jobs of all users"),
-                help: "only the jobs of these users (field 12)",
-            },
-            Param {
-                name: "queues",
-                kind: Kind::Integers(0, u32::MAX as u64),
-                default: DefaultValue::Absent("the jobs of all queues"),
-                help: "only the jobs of these queues (field 15)",
-            },
-            Param {
-                name: "reorder",
-                kind: Kind::Integer(0, 100_000_000),
-                default: DefaultValue::Is("10000"),
-                help: "how many jobs are held back to put a log in order whose lines are not \
-             quite",
-            },
+            Param::new("path", Kind::Text).help("the log; it may be compressed with gzip"),
+            Param::new("users", Kind::Integers(0, u32::MAX as u64))
+                .absent("the jobs of all users")
+                .help("only the jobs of these users (field 12)"),
+            Param::new("queues", Kind::Integers(0, u32::MAX as u64))
+                .absent("the jobs of all queues")
+                .help("only the jobs of these queues (field 15)"),
+            Param::new("reorder", Kind::Integer(0, 100_000_000)).is("10000").help(
+                "how many jobs are held back to put a log in order whose lines are not quite",
+            ),
         ]),
     |params, setting| {
         let path = params.text("path");
@@ -102,7 +86,7 @@ pub fn jobs(
     chosen_jobs(reader, path, reorder, Choice::default(), None)
 }
 
-/// Reads the jobs of a log like [`jobs`], but only from the lines that `choice` selects.
+/// [`jobs`], but only from the lines that `choice` selects.
 fn chosen_jobs(
     reader: Box<dyn BufRead + Send>,
     path: &str,
@@ -181,7 +165,6 @@ fn flaw(record: &Record) -> Option<Flaw> {
 }
 
 impl Plain {
-    /// Converts a line that has no [`flaw`] to a job in compact form.
     #[inline]
     fn of(record: &Record, count: u64, attributes: u32) -> Plain {
         let number = record.number() as i64;
@@ -209,8 +192,7 @@ impl Plain {
     }
 }
 
-/// Whether a number of processors is a whole number that fits a `u32`. A cast and a difference are
-/// faster than `fract`.
+/// Whether a number is whole and fits a `u32`; a cast and a difference are faster than `fract`.
 #[inline]
 fn is_whole(processors: f64) -> bool {
     f64::from(processors as u32) - processors == 0.0
@@ -236,9 +218,7 @@ struct Log {
     /// Submission time of the job returned last.
     released: f64,
     choice: Choice,
-    /// Number of lines read so far, without comments.
-    ///
-    /// Among these, `passed` lines were not selected, and `usable` lines are selected jobs.
+    /// Lines read so far, without comments; `passed` of them were not selected, `usable` are jobs.
     seen: u64,
     passed: u64,
     usable: u64,
@@ -248,9 +228,7 @@ struct Log {
 }
 
 impl Log {
-    /// Reads on until more than `reorder` jobs are held back for sorting, or the log ends.
-    ///
-    /// It also stops at a line that is not a job, and returns this line.
+    /// Reads until more than `reorder` jobs are held, the log ends, or a line is not a job.
     #[inline(always)]
     fn read_on(&mut self) -> Result<Option<Unusable>, WorkloadError> {
         while !self.read_all && self.held.len() <= self.reorder {
@@ -280,7 +258,6 @@ impl Log {
         Ok(None)
     }
 
-    /// Returns the first of the jobs held back.
     #[inline(always)]
     fn release(&mut self) -> Option<Job> {
         let plain = self.held.pop_front()?;
@@ -400,7 +377,7 @@ mod tests {
         }
     }
 
-    fn numbers(items: &[Result<Submission, WorkloadError>]) -> Vec<u64> {
+    pub(super) fn numbers(items: &[Result<Submission, WorkloadError>]) -> Vec<u64> {
         let job = |item: &Result<Submission, WorkloadError>| match item {
             Ok(Submission::Job(job)) => Some(job.number),
             _ => None,

@@ -6,9 +6,8 @@
 use super::format::{Record, is_blank, number_in};
 use crate::registry::LARGEST;
 
-/// The text of an unknown number, `-1 `, in the lowest bytes of a word.
-///
-/// The second constant has this text three times, since in most lines most numbers are unknown.
+/// The text of an unknown number, `-1 `, in the lowest bytes of a word. The second constant has
+/// this text three times, since in most lines most numbers are unknown.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 const THREE_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 -1 -1");
 
@@ -80,9 +79,7 @@ fn ahead(text: &[u8], at: usize) -> Option<(u64, u8)> {
     Some((u64::from_le_bytes(*bytes), ninth[0]))
 }
 
-/// Returns the values of eight digits, and a mask that marks where the digits end.
-///
-/// The lowest set bit of the mask is in the first byte that is not a digit.
+/// Values of eight digits, and a mask whose lowest set bit is in the first byte that is no digit.
 #[inline(always)]
 pub(super) fn digits(bytes: u64) -> (u64, u64) {
     // For a byte that is no digit, the high bit is set here or by the addition below.
@@ -102,10 +99,7 @@ pub(super) fn number(count: u32, values: u64) -> u32 {
     (fours.wrapping_mul(10_000 * 0x1_0000_0000 + 1) >> 32) as u32
 }
 
-/// Reads an integer of one to seven digits from the start of eight bytes.
-///
-/// Returns the number and its count of digits. `None` if `is_end` rejects the byte after the
-/// digits.
+/// Reads one to seven digits; `None` if `is_end` rejects the byte after them.
 #[inline(always)]
 pub(super) fn short(bytes: u64, is_end: impl Fn(u8) -> bool) -> Option<(u32, usize)> {
     let (values, others) = digits(bytes);
@@ -116,8 +110,7 @@ pub(super) fn short(bytes: u64, is_end: impl Fn(u8) -> bool) -> Option<(u32, usi
     is_whole.then(|| (number(count, values), count as usize))
 }
 
-/// Reads the number from index `at` up to a blank, and returns it with its length. `bytes` holds
-/// the first eight bytes of the number.
+/// Reads the number from index `at` up to a blank; `bytes` holds its first eight bytes.
 fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     let (values, others) = digits(bytes);
     if others != 0 {

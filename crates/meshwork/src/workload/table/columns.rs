@@ -69,6 +69,37 @@ pub struct Column {
 }
 
 impl Column {
+    /// A column without unit, help and field, which is empty for every job and is not read.
+    const fn new(name: &'static str, holds: CellKind) -> Column {
+        let (get, set) = (|_: &Job| None, |_: &mut Row, _: Cell<'_>| Ok(()));
+        Column { name, holds, unit: "", help: "", field: None, get, set }
+    }
+
+    const fn field(mut self, field: usize) -> Column {
+        self.field = Some(field);
+        self
+    }
+
+    const fn unit(mut self, unit: &'static str) -> Column {
+        self.unit = unit;
+        self
+    }
+
+    const fn help(mut self, help: &'static str) -> Column {
+        self.help = help;
+        self
+    }
+
+    const fn written(mut self, get: fn(&Job) -> Option<String>) -> Column {
+        self.get = get;
+        self
+    }
+
+    const fn read(mut self, set: fn(&mut Row, Cell<'_>) -> Result<(), String>) -> Column {
+        self.set = set;
+        self
+    }
+
     /// The column with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Column> {
@@ -128,343 +159,214 @@ const PROCESSORS: &str = "processors";
 
 /// All columns that a table of jobs may have.
 pub static COLUMNS: [Column; 35] = [
-    Column {
-        name: "job",
-        holds: CellKind::Number,
-        unit: "",
-        help: "its number; left out, that of its row, from 1",
-        field: Some(0),
-        get: |job| Some(job.number.to_string()),
-        set: |row, cell| put(&mut row.job, cell.whole(0, LARGEST_WHOLE)),
-    },
-    Column {
-        name: "submit",
-        holds: CellKind::Instant,
-        unit: TIME,
-        help: "when it was submitted; where these are dates, the clock begins with the first and counts seconds",
-        field: Some(1),
-        get: |job| Some(job.arrival.to_string()),
-        set: |row, cell| put(&mut row.submit, cell.instant()),
-    },
-    Column {
-        name: "runtime",
-        holds: CellKind::Real,
-        unit: TIME,
-        help: "how long it runs",
-        field: Some(3),
-        get: |job| Some(job.runtime.to_string()),
-        set: |row, cell| put(&mut row.runtime, cell.real(LARGEST)),
-    },
-    Column {
-        name: "estimate",
-        holds: CellKind::Real,
-        unit: TIME,
-        help: "how long its user says that it runs; left out, its run time",
-        field: Some(8),
-        get: |job| Some(job.estimate.to_string()),
-        set: |row, cell| put(&mut row.estimate, cell.real(LARGEST)),
-    },
-    Column {
-        name: "nodes",
-        holds: CellKind::Count,
-        unit: PROCESSORS,
-        help: "how many it asks for",
-        field: Some(7),
-        get: |job| match &job.request {
+    Column::new("job", CellKind::Number)
+        .field(0)
+        .help("its number; left out, that of its row, from 1")
+        .written(|job| Some(job.number.to_string()))
+        .read(|row, cell| put(&mut row.job, cell.whole(0, LARGEST_WHOLE))),
+    Column::new("submit", CellKind::Instant)
+        .field(1)
+        .unit(TIME)
+        .help(
+            "when it was submitted; where these are dates, the clock begins with the first and \
+             counts seconds",
+        )
+        .written(|job| Some(job.arrival.to_string()))
+        .read(|row, cell| put(&mut row.submit, cell.instant())),
+    Column::new("runtime", CellKind::Real)
+        .field(3)
+        .unit(TIME)
+        .help("how long it runs")
+        .written(|job| Some(job.runtime.to_string()))
+        .read(|row, cell| put(&mut row.runtime, cell.real(LARGEST))),
+    Column::new("estimate", CellKind::Real)
+        .field(8)
+        .unit(TIME)
+        .help("how long its user says that it runs; left out, its run time")
+        .written(|job| Some(job.estimate.to_string()))
+        .read(|row, cell| put(&mut row.estimate, cell.real(LARGEST))),
+    Column::new("nodes", CellKind::Count)
+        .field(7)
+        .unit(PROCESSORS)
+        .help("how many it asks for")
+        .written(|job| match &job.request {
             Request::Nodes(_) | Request::Constrained(_) => Some(job.request.nodes().to_string()),
             _ => None,
-        },
-        set: |row, cell| put(&mut row.nodes, cell.count(1, u32::MAX)),
-    },
-    Column {
-        name: "block",
-        holds: CellKind::Text,
-        unit: PROCESSORS,
-        help: "the sides of the block that it asks for, such as `3x5`",
-        field: None,
-        get: |job| match &job.request {
+        })
+        .read(|row, cell| put(&mut row.nodes, cell.count(1, u32::MAX))),
+    Column::new("block", CellKind::Text)
+        .unit(PROCESSORS)
+        .help("the sides of the block that it asks for, such as `3x5`")
+        .written(|job| match &job.request {
             Request::Block(sides) => Some(sides_text(sides)),
             _ => None,
-        },
-        set: |row, cell| put(&mut row.block, cell.sides()),
-    },
-    Column {
-        name: "subcube",
-        holds: CellKind::Count,
-        unit: "",
-        help: "the dimension of the subcube that it asks for",
-        field: None,
-        get: |job| match &job.request {
+        })
+        .read(|row, cell| put(&mut row.block, cell.sides())),
+    Column::new("subcube", CellKind::Count)
+        .help("the dimension of the subcube that it asks for")
+        .written(|job| match &job.request {
             Request::Subcube(dimension) => Some(dimension.to_string()),
             _ => None,
-        },
-        set: |row, cell| put(&mut row.subcube, cell.count(0, MAX_NODES.ilog2())),
-    },
-    Column {
-        name: "user",
-        holds: CellKind::Text,
-        unit: "",
-        help: "who submitted it",
-        field: Some(11),
-        get: |job| owner(job)?.user.clone(),
-        set: |row, cell| put(&mut row.owner.user, cell.text()),
-    },
-    Column {
-        name: "group",
-        holds: CellKind::Text,
-        unit: "",
-        help: "the group of whoever submitted it",
-        field: Some(12),
-        get: |job| owner(job)?.group.clone(),
-        set: |row, cell| put(&mut row.owner.group, cell.text()),
-    },
-    Column {
-        name: "application",
-        holds: CellKind::Text,
-        unit: "",
-        help: "the program that it runs",
-        field: Some(13),
-        get: |job| owner(job)?.application.clone(),
-        set: |row, cell| put(&mut row.owner.application, cell.text()),
-    },
-    Column {
-        name: "queue",
-        holds: CellKind::Text,
-        unit: "",
-        help: "the queue that it was submitted to",
-        field: Some(14),
-        get: |job| owner(job)?.queue.clone(),
-        set: |row, cell| put(&mut row.owner.queue, cell.text()),
-    },
-    Column {
-        name: "priority",
-        holds: CellKind::Real,
-        unit: "",
-        help: "how urgent it is, from 0 to 1; left out, 0",
-        field: None,
-        get: |job| Some(terms(job)?.priority).filter(|&own| own > 0.0).map(|own| own.to_string()),
-        set: |row, cell| put(&mut row.priority, cell.real(1.0)),
-    },
-    Column {
-        name: "deadline",
-        holds: CellKind::Instant,
-        unit: TIME,
-        help: "by when it is to have ended: a date where `submit` is one",
-        field: None,
-        get: |job| job.deadline().map(|end| end.to_string()),
-        set: |row, cell| put(&mut row.deadline, cell.instant()),
-    },
-    Column {
-        name: "after",
-        holds: CellKind::Number,
-        unit: "",
-        help: "the number of the job after whose end it was submitted",
-        field: Some(16),
-        get: |job| job.after().map(|after| after.number.to_string()),
-        set: |row, cell| put(&mut row.after, cell.whole(0, LARGEST_WHOLE)),
-    },
-    Column {
-        name: "think",
-        holds: CellKind::Real,
-        unit: TIME,
-        help: "how long after the end of `after`; left out, 0",
-        field: Some(17),
-        get: |job| job.after().map(|after| after.think.to_string()),
-        set: |row, cell| put(&mut row.think, cell.real(LARGEST)),
-    },
-    Column {
-        name: "wait",
-        holds: CellKind::Real,
-        unit: TIME,
-        help: "how long it waited where it ran before, for `dependencies`",
-        field: Some(2),
-        get: |_| None,
-        set: |row, cell| put(&mut row.wait, cell.real(LARGEST)),
-    },
-    Column {
-        name: "nodes_max",
-        holds: CellKind::Count,
-        unit: PROCESSORS,
-        help: "the most that it takes, where it takes more than `nodes` if it can",
-        field: None,
-        get: |job| wanted(job, "nodes_max"),
-        set: |row, cell| put(&mut row.constraints.nodes_max, cell.count(1, u32::MAX)),
-    },
-    Column {
-        name: "segment",
-        holds: CellKind::Count,
-        unit: PROCESSORS,
-        help: "how many there are in each of the segments that may lie apart",
-        field: None,
-        get: |job| wanted(job, "segment"),
-        set: |row, cell| put(&mut row.constraints.segment, cell.count(1, u32::MAX)),
-    },
-    Column {
-        name: "spread_segments",
-        holds: CellKind::Flag,
-        unit: "",
-        help: "whether each segment has base blocks of its own",
-        field: None,
-        get: |job| wanted(job, "spread_segments"),
-        set: |row, cell| cell.flag().map(|is_set| row.constraints.spread_segments = is_set),
-    },
-    Column {
-        name: "consolidate_segments",
-        holds: CellKind::Flag,
-        unit: "",
-        help: "whether all segments lie in one block of a listed size",
-        field: None,
-        get: |job| wanted(job, "consolidate_segments"),
-        set: |row, cell| cell.flag().map(|is_set| row.constraints.consolidate_segments = is_set),
-    },
-    Column {
-        name: "switches",
-        holds: CellKind::Count,
-        unit: "leaf switches",
-        help: "the most that it may touch",
-        field: None,
-        get: |job| wanted(job, "switches"),
-        set: |row, cell| put(&mut row.constraints.switches, cell.count(1, u32::MAX)),
-    },
-    Column {
-        name: "contiguous",
-        holds: CellKind::Flag,
-        unit: "",
-        help: "whether its nodes must follow one another",
-        field: None,
-        get: |job| wanted(job, "contiguous"),
-        set: |row, cell| cell.flag().map(|is_set| row.constraints.contiguous = is_set),
-    },
-    Column {
-        name: "exclusive",
-        holds: CellKind::Text,
-        unit: "",
-        help: "`topo`: no other job may be in its base blocks; `node`, with pieces: nor on its nodes",
-        field: None,
-        get: |job| match pieces(job) {
+        })
+        .read(|row, cell| put(&mut row.subcube, cell.count(0, MAX_NODES.ilog2()))),
+    Column::new("user", CellKind::Text)
+        .field(11)
+        .help("who submitted it")
+        .written(|job| owner(job)?.user.clone())
+        .read(|row, cell| put(&mut row.owner.user, cell.text())),
+    Column::new("group", CellKind::Text)
+        .field(12)
+        .help("the group of whoever submitted it")
+        .written(|job| owner(job)?.group.clone())
+        .read(|row, cell| put(&mut row.owner.group, cell.text())),
+    Column::new("application", CellKind::Text)
+        .field(13)
+        .help("the program that it runs")
+        .written(|job| owner(job)?.application.clone())
+        .read(|row, cell| put(&mut row.owner.application, cell.text())),
+    Column::new("queue", CellKind::Text)
+        .field(14)
+        .help("the queue that it was submitted to")
+        .written(|job| owner(job)?.queue.clone())
+        .read(|row, cell| put(&mut row.owner.queue, cell.text())),
+    Column::new("priority", CellKind::Real)
+        .help("how urgent it is, from 0 to 1; left out, 0")
+        .written(|job| {
+            Some(terms(job)?.priority).filter(|&own| own > 0.0).map(|own| own.to_string())
+        })
+        .read(|row, cell| put(&mut row.priority, cell.real(1.0))),
+    Column::new("deadline", CellKind::Instant)
+        .unit(TIME)
+        .help("by when it is to have ended: a date where `submit` is one")
+        .written(|job| job.deadline().map(|end| end.to_string()))
+        .read(|row, cell| put(&mut row.deadline, cell.instant())),
+    Column::new("after", CellKind::Number)
+        .field(16)
+        .help("the number of the job after whose end it was submitted")
+        .written(|job| job.after().map(|after| after.number.to_string()))
+        .read(|row, cell| put(&mut row.after, cell.whole(0, LARGEST_WHOLE))),
+    Column::new("think", CellKind::Real)
+        .field(17)
+        .unit(TIME)
+        .help("how long after the end of `after`; left out, 0")
+        .written(|job| job.after().map(|after| after.think.to_string()))
+        .read(|row, cell| put(&mut row.think, cell.real(LARGEST))),
+    Column::new("wait", CellKind::Real)
+        .field(2)
+        .unit(TIME)
+        .help("how long it waited where it ran before, for `dependencies`")
+        .read(|row, cell| put(&mut row.wait, cell.real(LARGEST))),
+    Column::new("nodes_max", CellKind::Count)
+        .unit(PROCESSORS)
+        .help("the most that it takes, where it takes more than `nodes` if it can")
+        .written(|job| wanted(job, "nodes_max"))
+        .read(|row, cell| put(&mut row.constraints.nodes_max, cell.count(1, u32::MAX))),
+    Column::new("segment", CellKind::Count)
+        .unit(PROCESSORS)
+        .help("how many there are in each of the segments that may lie apart")
+        .written(|job| wanted(job, "segment"))
+        .read(|row, cell| put(&mut row.constraints.segment, cell.count(1, u32::MAX))),
+    Column::new("spread_segments", CellKind::Flag)
+        .help("whether each segment has base blocks of its own")
+        .written(|job| wanted(job, "spread_segments"))
+        .read(|row, cell| cell.flag().map(|is_set| row.constraints.spread_segments = is_set)),
+    Column::new("consolidate_segments", CellKind::Flag)
+        .help("whether all segments lie in one block of a listed size")
+        .written(|job| wanted(job, "consolidate_segments"))
+        .read(|row, cell| cell.flag().map(|is_set| row.constraints.consolidate_segments = is_set)),
+    Column::new("switches", CellKind::Count)
+        .unit("leaf switches")
+        .help("the most that it may touch")
+        .written(|job| wanted(job, "switches"))
+        .read(|row, cell| put(&mut row.constraints.switches, cell.count(1, u32::MAX))),
+    Column::new("contiguous", CellKind::Flag)
+        .help("whether its nodes must follow one another")
+        .written(|job| wanted(job, "contiguous"))
+        .read(|row, cell| cell.flag().map(|is_set| row.constraints.contiguous = is_set)),
+    Column::new("exclusive", CellKind::Text)
+        .help(
+            "`topo`: no other job may be in its base blocks; `node`, with pieces: nor on its nodes",
+        )
+        .written(|job| match pieces(job) {
             Some(pieces) => pieces.exclusive.then(|| "node".to_owned()),
             None => wanted(job, "exclusive"),
-        },
-        set: |row, cell| {
+        })
+        .read(|row, cell| {
             let of_nodes = cell.is_exclusive_of_nodes()?;
             let flag =
                 if of_nodes { &mut row.whole_nodes } else { &mut row.constraints.whole_blocks };
             *flag = true;
             Ok(())
-        },
-    },
-    Column {
-        name: "require",
-        holds: CellKind::Text,
-        unit: "",
-        help: "nodes that it must have, such as `n[0-3]`; more than it constraints: among which it lies",
-        field: None,
-        get: |job| wanted(job, "require"),
-        set: |row, cell| put(&mut row.constraints.require, cell.hosts()),
-    },
-    Column {
-        name: "exclude",
-        holds: CellKind::Text,
-        unit: "",
-        help: "nodes that it must not have, such as `n[0-3]`",
-        field: None,
-        get: |job| wanted(job, "exclude"),
-        set: |row, cell| put(&mut row.constraints.exclude, cell.hosts()),
-    },
-    Column {
-        name: "partition",
-        holds: CellKind::Text,
-        unit: "",
-        help: "the partition that it was submitted to, whose nodes it may have",
-        field: Some(15),
-        get: |job| wanted(job, "partition").or_else(|| owner(job)?.partition.clone()),
-        set: |row, cell| {
+        }),
+    Column::new("require", CellKind::Text)
+        .help(
+            "nodes that it must have, such as `n[0-3]`; more than it constraints: among which it \
+             lies",
+        )
+        .written(|job| wanted(job, "require"))
+        .read(|row, cell| put(&mut row.constraints.require, cell.hosts())),
+    Column::new("exclude", CellKind::Text)
+        .help("nodes that it must not have, such as `n[0-3]`")
+        .written(|job| wanted(job, "exclude"))
+        .read(|row, cell| put(&mut row.constraints.exclude, cell.hosts())),
+    Column::new("partition", CellKind::Text)
+        .field(15)
+        .help("the partition that it was submitted to, whose nodes it may have")
+        .written(|job| wanted(job, "partition").or_else(|| owner(job)?.partition.clone()))
+        .read(|row, cell| {
             row.constraints.partition = Some(cell.text()?);
             row.owner.partition.clone_from(&row.constraints.partition);
             Ok(())
-        },
-    },
-    Column {
-        name: "pieces",
-        holds: CellKind::Count,
-        unit: "",
-        help: "how many pieces it has, on a machine whose nodes jobs share; left out beside `cpu` or `gpu`, 1",
-        field: None,
-        get: |job| of_piece(job, "pieces"),
-        set: |row, cell| put(&mut row.pieces, cell.count(1, u32::MAX)),
-    },
-    Column {
-        name: "cpu",
-        holds: CellKind::Count,
-        unit: "cores",
-        help: "how many each piece gets; left out, 1",
-        field: None,
-        get: |job| of_piece(job, "cpu"),
-        set: |row, cell| put(&mut row.cpu, cell.count(1, MOST_OF_A_KIND)),
-    },
-    Column {
-        name: "mem",
-        holds: CellKind::Count,
-        unit: "MiB",
-        help: "how much memory each piece gets; left out, 0",
-        field: None,
-        get: |job| of_piece(job, "mem"),
-        set: |row, cell| put(&mut row.mem, cell.count(0, MOST_OF_A_KIND)),
-    },
-    Column {
-        name: "gpu",
-        holds: CellKind::Real,
-        unit: "GPUs",
-        help: "how many each piece gets, or a part of one, such as 0.5; left out, 0",
-        field: None,
-        get: |job| of_piece(job, "gpu"),
-        set: |row, cell| put(&mut row.gpu, cell.gpus()),
-    },
-    Column {
-        name: "other",
-        holds: CellKind::Count,
-        unit: "",
-        help: "how much of the fourth kind each piece gets; left out, 0",
-        field: None,
-        get: |job| of_piece(job, "other"),
-        set: |row, cell| put(&mut row.other, cell.count(0, MOST_OF_A_KIND)),
-    },
-    Column {
-        name: "per_node",
-        holds: CellKind::Text,
-        unit: "pieces",
-        help: "the most on one node, such as `4`, or the fewest and the most, such as `2-4`",
-        field: None,
-        get: |job| of_piece(job, "per_node"),
-        set: |row, cell| put(&mut row.per_node, cell.span()),
-    },
-    Column {
-        name: "inside",
-        holds: CellKind::Text,
-        unit: "",
-        help: "what must hold all pieces: `island`, `node`, `leaf` or `block`",
-        field: None,
-        get: |job| Some(pieces(job)?.inside.word()?.to_owned()),
-        set: |row, cell| put(&mut row.inside, cell.inside()),
-    },
-    Column {
-        name: "type",
-        holds: CellKind::Text,
-        unit: "",
-        help: "the types of nodes or GPUs, or the features, that it may have, separated by `|`; `*` for any",
-        field: None,
-        get: |job| of_piece(job, "type"),
-        set: |row, cell| put(&mut row.types, cell.text()),
-    },
-    Column {
-        name: "roles",
-        holds: CellKind::Text,
-        unit: "",
-        help: "pieces of several kinds, such as `1*cpu=4+8*cpu=16,gpu=1`, instead of the columns for one",
-        field: None,
-        get: |job| pieces(job)?.roles_text(),
-        set: |row, cell| put(&mut row.roles, cell.roles()),
-    },
+        }),
+    Column::new("pieces", CellKind::Count)
+        .help(
+            "how many pieces it has, on a machine whose nodes jobs share; left out beside `cpu` or \
+             `gpu`, 1",
+        )
+        .written(|job| of_piece(job, "pieces"))
+        .read(|row, cell| put(&mut row.pieces, cell.count(1, u32::MAX))),
+    Column::new("cpu", CellKind::Count)
+        .unit("cores")
+        .help("how many each piece gets; left out, 1")
+        .written(|job| of_piece(job, "cpu"))
+        .read(|row, cell| put(&mut row.cpu, cell.count(1, MOST_OF_A_KIND))),
+    Column::new("mem", CellKind::Count)
+        .unit("MiB")
+        .help("how much memory each piece gets; left out, 0")
+        .written(|job| of_piece(job, "mem"))
+        .read(|row, cell| put(&mut row.mem, cell.count(0, MOST_OF_A_KIND))),
+    Column::new("gpu", CellKind::Real)
+        .unit("GPUs")
+        .help("how many each piece gets, or a part of one, such as 0.5; left out, 0")
+        .written(|job| of_piece(job, "gpu"))
+        .read(|row, cell| put(&mut row.gpu, cell.gpus())),
+    Column::new("other", CellKind::Count)
+        .help("how much of the fourth kind each piece gets; left out, 0")
+        .written(|job| of_piece(job, "other"))
+        .read(|row, cell| put(&mut row.other, cell.count(0, MOST_OF_A_KIND))),
+    Column::new("per_node", CellKind::Text)
+        .unit("pieces")
+        .help("the most on one node, such as `4`, or the fewest and the most, such as `2-4`")
+        .written(|job| of_piece(job, "per_node"))
+        .read(|row, cell| put(&mut row.per_node, cell.span())),
+    Column::new("inside", CellKind::Text)
+        .help("what must hold all pieces: `island`, `node`, `leaf` or `block`")
+        .written(|job| Some(pieces(job)?.inside.word()?.to_owned()))
+        .read(|row, cell| put(&mut row.inside, cell.inside())),
+    Column::new("type", CellKind::Text)
+        .help(
+            "the types of nodes or GPUs, or the features, that it may have, separated by `|`; `*` \
+             for any",
+        )
+        .written(|job| of_piece(job, "type"))
+        .read(|row, cell| put(&mut row.types, cell.text())),
+    Column::new("roles", CellKind::Text)
+        .help(
+            "pieces of several kinds, such as `1*cpu=4+8*cpu=16,gpu=1`, instead of the columns for \
+             one",
+        )
+        .written(|job| pieces(job)?.roles_text())
+        .read(|row, cell| put(&mut row.roles, cell.roles())),
 ];
 
 /// Columns that describe pieces: they have a meaning only for jobs that request parts of nodes.
@@ -487,9 +389,7 @@ fn wanted(job: &Job, column: &str) -> Option<String> {
         .map(|(_, cell)| cell)
 }
 
-/// The cell of a job in a column that describes pieces.
-///
-/// `None` if the job requests no pieces, or pieces of several roles, each with its own amounts.
+/// A cell about pieces; `None` without pieces, or with several roles.
 fn of_piece(job: &Job, column: &str) -> Option<String> {
     let [piece] = &pieces(job)?.roles[..] else { return None };
     piece.cells().into_iter().find(|(name, _)| *name == column).map(|(_, cell)| cell)
@@ -682,8 +582,7 @@ pub fn places<'n>(
     ))
 }
 
-/// Columns that say how much a job requests. A table has one of the first three, or any of the last
-/// four, which describe pieces.
+/// Request columns: a table has one of the first three, or any of the last four, for pieces.
 const ASKED: [&str; 7] = ["nodes", "block", "subcube", "pieces", "cpu", "gpu", "roles"];
 
 #[cfg(test)]

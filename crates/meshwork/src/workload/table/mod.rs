@@ -12,7 +12,7 @@ use crate::job::{
     After, Constraints, Dims, EXCLUSIVE, Inside, Job, Owner, Piece, Pieces, Request, Terms, Time,
     WHOLE_SHARE, hostlist,
 };
-use crate::registry::{About, DefaultValue, Kind, LARGEST, Param};
+use crate::registry::{About, Kind, LARGEST, Param};
 use crate::topology::MAX_NODES;
 
 use super::dependencies::{Sessions, Source};
@@ -38,12 +38,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     )
     .complexity("The whole table is held in memory and sorted: O(j log j) for j jobs.")
     .source("general")
-    .params(&[Param {
-        name: "path",
-        kind: Kind::Text,
-        default: DefaultValue::Required,
-        help: "the table: CSV, which may be compressed with gzip, or Parquet",
-    }]),
+    .params(&[Param::new("path", Kind::Text)
+        .help("the table: CSV, which may be compressed with gzip, or Parquet")]),
     |params, setting| {
         let path = params.text("path");
         let mut listed = Listed::read(setting.inputs.rows(path)?, path)?;
@@ -223,9 +219,7 @@ impl Listed {
         Ok(listed)
     }
 
-    /// Sorts the jobs by submission, and infers their predecessors from the users' sessions.
-    ///
-    /// Predecessors in the table are ignored.
+    /// Sorts by submission, and infers predecessors, in place of those given, from sessions.
     fn infer(&mut self, mut sessions: Sessions) {
         let waits = std::mem::take(&mut self.waits);
         let mut jobs: Vec<_> = std::mem::take(&mut self.jobs).into_iter().zip(waits).collect();
@@ -380,9 +374,7 @@ pub(super) fn pieces(row: Row) -> Result<Request, String> {
 /// Largest whole number that a cell may hold.
 const LARGEST_WHOLE: u64 = LARGEST as u64;
 
-/// Parsers of a cell's content, after [`Column::set`] has converted the cell to a number or a text.
-///
-/// An error is the end of a sentence that begins with the name of the column.
+/// Parsers of a cell. An error continues a sentence that begins with the column name.
 impl Cell<'_> {
     fn must_be(&self, what: &str) -> String {
         match self {
@@ -454,9 +446,7 @@ impl Cell<'_> {
         Ok(list)
     }
 
-    /// Whether a cell of the column `exclusive` says `node`: no other job may use the job's nodes.
-    ///
-    /// The other valid text is `topo`: no other job may use the base blocks in which this job runs.
+    /// Whether a cell of `exclusive` says `node` (own nodes) rather than `topo` (own base blocks).
     fn is_exclusive_of_nodes(&self) -> Result<bool, String> {
         match self.text()?.as_str() {
             EXCLUSIVE => Ok(false),
