@@ -65,7 +65,9 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 fn code(text: &str) -> String {
-    let code = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let begin = |of: &str| text.find(&format!("\n#[cfg(test)]\n{of}mod tests"));
+    let end = ["", "pub(super) "].into_iter().filter_map(begin).min();
+    let code = &text[..end.unwrap_or(text.len())];
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 

@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use crate::registry::{About, DefaultValue, Family, Kind, LARGEST, Param, Params, Problem, Range};
+use crate::registry::{About, Family, Kind, LARGEST, Param, Params, Problem, Range};
 use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 use crate::workload::distribution::{RUNTIMES, Runtime};
@@ -30,18 +30,10 @@ static LOG_NORMAL: About = About::new(
              computing systems, DSN 2006: repairs",
 )
 .params(&[
-    Param {
-        name: "median",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the duration than which half are shorter",
-    },
-    Param {
-        name: "sigma",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the standard deviation of the logarithm",
-    },
+    Param::new("median", Kind::Number(Range::Positive))
+        .help("the duration than which half are shorter"),
+    Param::new("sigma", Kind::Number(Range::Positive))
+        .help("the standard deviation of the logarithm"),
 ]);
 
 static NEVER: About = About::new("inf", "never: what waits for it waits for ever")

@@ -28,18 +28,11 @@ use crate::topology::{ListedParts, Topology, Wiring};
 
 /// Keys of a machine with several sites.
 pub static SITES: &[Param] = &[
-    Param {
-        name: "sites",
-        kind: Kind::Components(&SITE_FAMILY),
-        default: DefaultValue::Required,
-        help: "the sites, in the order in which first-fit selection tries them",
-    },
-    Param {
-        name: "speeds",
-        kind: Kind::Table(speeds::PARAMS),
-        default: DefaultValue::Absent("the `speed` of each site"),
-        help: "speeds that are drawn anew in each replication",
-    },
+    Param::new("sites", Kind::Components(&SITE_FAMILY))
+        .help("the sites, in the order in which first-fit selection tries them"),
+    Param::new("speeds", Kind::Table(speeds::PARAMS))
+        .absent("the `speed` of each site")
+        .help("speeds that are drawn anew in each replication"),
 ];
 
 /// Registry entry that a scenario names, looked up when the scenario was read.

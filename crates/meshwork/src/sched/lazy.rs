@@ -7,7 +7,7 @@ use crate::cluster::{
 };
 use crate::job::{Job, Time};
 use crate::machine::Placement;
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Range, Words};
+use crate::registry::{About, Kind, Param, Params, Range, Words};
 
 /// Registry entry of `lazy`: lazy scheduling by size classes.
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
@@ -31,35 +31,25 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              hypercube performance, section 3.2",
     )
     .params(&[
-        Param {
-            name: "threshold",
-            kind: THRESHOLDS.or(&Kind::Number(Range::NonNegative)),
-            default: DefaultValue::Is("\"dynamic\""),
-            help: "how long the oldest job may wait before no other starts: the square of \
-             the mean delay so far times the rate of arrivals, for ever, or this long",
-        },
-        Param {
-            name: "retry",
-            kind: Kind::Flag,
-            default: DefaultValue::Is("false"),
-            help: "whether, when a job has ended, every class of which more wait than run is tried \
-                   again: as published a job may wait beside an idle machine once arrivals end",
-        },
-        Param {
-            name: "release_order",
-            kind: RELEASE_ORDERS.kind(),
-            default: DefaultValue::Is("\"corrected\""),
-            help: "whether a job that has waited too long is tried before or after the ended \
-             job's processors are given back: before, as printed, it cannot have them, \
-             and the machine may stand still for ever",
-        },
-        Param {
-            name: "rate_from",
-            kind: RATE_FROM.kind(),
-            default: DefaultValue::Is("\"first_arrival\""),
-            help: "since when arrivals are counted for their rate in the dynamic threshold: \
-             since the first of them, or since the clock was 0",
-        },
+        Param::new("threshold", THRESHOLDS.or(&Kind::Number(Range::NonNegative)))
+            .is("\"dynamic\"")
+            .help(
+                "how long the oldest job may wait before no other starts: the square of the mean \
+                 delay so far times the rate of arrivals, for ever, or this long",
+            ),
+        Param::new("retry", Kind::Flag).is("false").help(
+            "whether, when a job has ended, every class of which more wait than run is tried \
+                 again: as published a job may wait beside an idle machine once arrivals end",
+        ),
+        Param::new("release_order", RELEASE_ORDERS.kind()).is("\"corrected\"").help(
+            "whether a job that has waited too long is tried before or after the ended job's \
+                 processors are given back: before, as printed, it cannot have them, and the \
+                 machine may stand still for ever",
+        ),
+        Param::new("rate_from", RATE_FROM.kind()).is("\"first_arrival\"").help(
+            "since when arrivals are counted for their rate in the dynamic threshold: since \
+                 the first of them, or since the clock was 0",
+        ),
     ]),
     |params, _| Ok(Box::new(Lazy::new(params))),
 )

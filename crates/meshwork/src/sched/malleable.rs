@@ -4,24 +4,20 @@
 use crate::cluster::{Cluster, Place, Reshape, RunKey, StartOptions, Ticket};
 use crate::job::Dims;
 use crate::machine::{Block, Placement};
-use crate::registry::{DefaultValue, Kind, Param, Params, Range};
+use crate::registry::{Kind, Param, Params, Range};
 use crate::topology::Grid;
 
 pub(super) const PARAMS: &[Param] = &[
-    Param {
-        name: "max_jobs",
-        kind: Kind::Integer(1, 1 << 24),
-        default: DefaultValue::Absent("as many as there are processors"),
-        help: "the multiprogramming level: how many jobs share the machine; others wait in order of \
-               arrival",
-    },
-    Param {
-        name: "migration_cost",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Is("0.0"),
-        help: "the time that a job loses whenever its processors change while it runs, in units of \
-               the clock",
-    },
+    Param::new("max_jobs", Kind::Integer(1, 1 << 24))
+        .absent("as many as there are processors")
+        .help(
+            "the multiprogramming level: how many jobs share the machine; others wait in order of \
+             arrival",
+        ),
+    Param::new("migration_cost", Kind::Number(Range::NonNegative)).is("0.0").help(
+        "the time that a job loses whenever its processors change while it runs, in units of \
+             the clock",
+    ),
 ];
 
 #[derive(Clone, Copy)]

@@ -25,7 +25,7 @@ pub mod window;
 
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError};
 use crate::job::Time;
-use crate::registry::{About, DefaultValue, Family, Kind, Named, Param, Params, Problem, abouts};
+use crate::registry::{About, Family, Kind, Named, Param, Params, Problem, abouts};
 use crate::topology::{Topology, Wiring};
 
 /// Scheduler: decides which waiting jobs start, and when.
@@ -215,10 +215,7 @@ pub static FAMILY: Family = Family {
     kind: "scheduler",
     key: "name",
     entries: || abouts(SCHEDULERS),
-    common: &[Param {
-        name: "kill_at_estimate",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "whether a job that reaches its estimate is ended there",
-    }],
+    common: &[Param::new("kill_at_estimate", Kind::Flag)
+        .is("false")
+        .help("whether a job that reaches its estimate is ended there")],
 };

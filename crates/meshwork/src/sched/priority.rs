@@ -52,32 +52,18 @@ static PREEMPT: Words<Option<Preempted>, 3> = Words::new([
 ]);
 
 static PARAMS: &[Param] = &[
-    Param {
-        name: "weights",
-        kind: Kind::Table(WEIGHTS),
-        default: DefaultValue::Is("{}"),
-        help: "what each factor counts",
-    },
-    Param {
-        name: "max_age",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Is("604800"),
-        help: "the wait from which on the factor of age is 1: a week of a log's seconds",
-    },
-    Param {
-        name: "favor_small",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "whether small jobs have the larger factor of size",
-    },
+    Param::new("weights", Kind::Table(WEIGHTS)).is("{}").help("what each factor counts"),
+    Param::new("max_age", Kind::Number(Range::Positive))
+        .is("604800")
+        .help("the wait from which on the factor of age is 1: a week of a log's seconds"),
+    Param::new("favor_small", Kind::Flag)
+        .is("false")
+        .help("whether small jobs have the larger factor of size"),
     HALF_LIFE,
-    Param {
-        name: "damping",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Is("1"),
-        help: "how much less the factor of the fair share falls when a user has had more \
-             than the share",
-    },
+    Param::new("damping", Kind::Number(Range::Positive)).is("1").help(
+        "how much less the factor of the fair share falls when a user has had more than the \
+             share",
+    ),
     SHARES,
     Param {
         name: "queues",
@@ -98,13 +84,10 @@ static PARAMS: &[Param] = &[
         default: DefaultValue::Absent("all queues have the priority 0"),
         help: "the priorities of queues",
     },
-    Param {
-        name: "preempt",
-        kind: PREEMPT.kind(),
-        default: DefaultValue::Is("\"none\""),
-        help: "whether running jobs make room for those of queues with a higher priority: they \
-               wait again and begin anew, or are suspended and go on where they were",
-    },
+    Param::new("preempt", PREEMPT.kind()).is("\"none\"").help(
+        "whether running jobs make room for those of queues with a higher priority: they wait \
+             again and begin anew, or are suspended and go on where they were",
+    ),
     BACKFILL_PARAM,
 ];
 

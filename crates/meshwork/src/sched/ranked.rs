@@ -5,16 +5,13 @@ use std::collections::BinaryHeap;
 
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOptions, Ticket};
 use crate::plan::Promise;
-use crate::registry::{DefaultValue, Param, Params, Words};
+use crate::registry::{Param, Params, Words};
 
 static BACKFILL: Words<bool, 2> = Words::new([("none", false), ("easy", true)]);
 
-pub(super) const BACKFILL_PARAM: Param = Param {
-    name: "backfill",
-    kind: BACKFILL.kind(),
-    default: DefaultValue::Is("\"easy\""),
-    help: "whether jobs may start before the first that cannot, if that does not delay it",
-};
+pub(super) const BACKFILL_PARAM: Param = Param::new("backfill", BACKFILL.kind())
+    .is("\"easy\"")
+    .help("whether jobs may start before the first that cannot, if that does not delay it");
 
 pub(super) fn backfills(params: &Params) -> bool {
     params.meaning(BACKFILL_PARAM.name, &BACKFILL)

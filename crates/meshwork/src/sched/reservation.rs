@@ -9,7 +9,7 @@ use crate::cluster::{
     Ticket,
 };
 use crate::machine::Placement;
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 
 /// Registry entry of `reservation`: out-of-order starts with reservations.
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
@@ -34,18 +34,12 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     )
     .source("Das Sharma & Pradhan, Job scheduling in mesh multicomputers, TPDS 9(1), 1998")
     .params(&[
-        Param {
-            name: "reservations",
-            kind: Kind::Integer(0, u32::MAX as u64),
-            default: DefaultValue::Is("1"),
-            help: "for how many jobs processors are kept at once",
-        },
-        Param {
-            name: "bypass_limit",
-            kind: Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)),
-            default: DefaultValue::Is("0"),
-            help: "how many later jobs may start before a job until processors are kept for it",
-        },
+        Param::new("reservations", Kind::Integer(0, u32::MAX as u64))
+            .is("1")
+            .help("for how many jobs processors are kept at once"),
+        Param::new("bypass_limit", Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)))
+            .is("0")
+            .help("how many later jobs may start before a job until processors are kept for it"),
     ]),
     |params, _| {
         Ok(Box::new(Reserving {

@@ -3,7 +3,7 @@
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOptions};
-use crate::registry::{About, DefaultValue, Kind, Param, Words};
+use crate::registry::{About, Kind, Param, Words};
 
 /// Registry entry of `scan`: one size class after the other.
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
@@ -23,20 +23,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
          for hypercube computers, TPDS 5(5), 1994; Mohapatra, Yu, Das & Kim, section 2.3",
     )
     .params(&[
-        Param {
-            name: "direction",
-            kind: DIRECTIONS.kind(),
-            default: DefaultValue::Is("\"up\""),
-            help: "whether the next larger or the next smaller jobs follow; after the last come \
-                       the first again",
-        },
-        Param {
-            name: "gated",
-            kind: Kind::Flag,
-            default: DefaultValue::Is("false"),
-            help: "whether jobs that join the queue while it is being served wait for the next \
-                       round",
-        },
+        Param::new("direction", DIRECTIONS.kind()).is("\"up\"").help(
+            "whether the next larger or the next smaller jobs follow; after the last come the \
+                 first again",
+        ),
+        Param::new("gated", Kind::Flag).is("false").help(
+            "whether jobs that join the queue while it is being served wait for the next round",
+        ),
     ]),
     |params, _| {
         Ok(Box::new(Scan {

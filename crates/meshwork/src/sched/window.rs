@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOptions, Ticket};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 
 /// Registry entry of `window`: starts any of the first `width` waiting jobs that fits.
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
@@ -21,18 +21,12 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     .complexity("Up to one question to the allocator for each job of the window and each start.")
     .source("out-of-order scheduling, as Chang & Mohapatra name it in section 2.3")
     .params(&[
-        Param {
-            name: "width",
-            kind: Kind::Or(&["all"], &Kind::Integer(1, u32::MAX as u64)),
-            default: DefaultValue::Is("\"all\""),
-            help: "how many waiting jobs are looked at; 1 is first come, first served",
-        },
-        Param {
-            name: "skip_limit",
-            kind: Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)),
-            default: DefaultValue::Is("\"none\""),
-            help: "how many later jobs may start before a job; then none may until it has",
-        },
+        Param::new("width", Kind::Or(&["all"], &Kind::Integer(1, u32::MAX as u64)))
+            .is("\"all\"")
+            .help("how many waiting jobs are looked at; 1 is first come, first served"),
+        Param::new("skip_limit", Kind::Or(&["none"], &Kind::Integer(0, u32::MAX as u64)))
+            .is("\"none\"")
+            .help("how many later jobs may start before a job; then none may until it has"),
     ]),
     |params, _| {
         Ok(Box::new(Window {

@@ -3,7 +3,7 @@
 use super::best_fit::tightest;
 use crate::job::Job;
 use crate::offer::{Offers, SiteFit};
-use crate::registry::{DefaultValue, Param, Params, Words};
+use crate::registry::{Param, Params, Words};
 
 /// Extent of the look-ahead along the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +22,11 @@ static LOOK_AHEADS: Words<LookAhead, 3> = Words::new([
     ("independent", LookAhead::Independent),
 ]);
 
-pub(super) const LOOKAHEAD: Param = Param {
-    name: "lookahead",
-    kind: LOOK_AHEADS.kind(),
-    default: DefaultValue::Is("\"stop\""),
-    help: "which of the other waiting jobs count as started next: those up to the first that fits \
-           nowhere, all that fit one after another, or all that would fit if each alone came next",
-};
+pub(super) const LOOKAHEAD: Param =
+    Param::new("lookahead", LOOK_AHEADS.kind()).is("\"stop\"").help(
+        "which of the other waiting jobs count as started next: those up to the first that fits \
+         nowhere, all that fit one after another, or all that would fit if each alone came next",
+    );
 
 impl LookAhead {
     pub(super) fn of(params: &Params) -> LookAhead {

@@ -11,7 +11,7 @@ use super::folding::{Stretch, within};
 use super::{Demand, Size, Sizing, SizingEntry, YU};
 use crate::alloc::{RecallError, nothing_to_recall};
 use crate::job::Request;
-use crate::registry::{About, DefaultValue, Param, Words};
+use crate::registry::{About, Param, Words};
 
 /// Registry entry of the sizing `average_limit`.
 pub static ENTRY: SizingEntry = SizingEntry::new(
@@ -28,14 +28,11 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     .complexity("One question to the allocator for each attempt.")
     .source(YU)
     .params(&[
-        Param {
-            name: "average",
-            kind: AVERAGES.kind(),
-            default: DefaultValue::Is("\"all_jobs\""),
-            help: "of what: the site's processors over all jobs that run or wait, or over \
-             those that run, rounded down to a power of two; or the dimension that the \
-             last 100 jobs asked for",
-        },
+        Param::new("average", AVERAGES.kind()).is("\"all_jobs\"").help(
+            "of what: the site's processors over all jobs that run or wait, or over those that \
+                 run, rounded down to a power of two; or the dimension that the last 100 jobs \
+                 asked for",
+        ),
         Stretch::PARAM,
     ]),
     |params, _| {

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{Demand, Size};
 use crate::form::Asks;
 use crate::job::{Constraints, Request};
-use crate::registry::{DefaultValue, Param, Params, Words};
+use crate::registry::{Param, Params, Words};
 
 /// Rule for the longer run time of a job on fewer processors than it requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,13 +18,10 @@ pub enum Stretch {
 
 impl Stretch {
     /// Parameter `stretch` of sizings that fold jobs: how much longer a folded job runs.
-    pub const PARAM: Param = Param {
-        name: "stretch",
-        kind: STRETCHES.kind(),
-        default: DefaultValue::Is("\"folds\""),
-        help: "how much longer a folded job runs: twice for each halving, also where half of an odd \
-               side is rounded up, or by the ratio of the processors",
-    };
+    pub const PARAM: Param = Param::new("stretch", STRETCHES.kind()).is("\"folds\"").help(
+        "how much longer a folded job runs: twice for each halving, also where half of an odd \
+             side is rounded up, or by the ratio of the processors",
+    );
 
     /// Reads the parameter `stretch`.
     #[must_use]

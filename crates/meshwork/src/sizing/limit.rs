@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::folding::{Stretch, within};
 use super::{Demand, Size, Sizing, SizingEntry, YU};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 
 /// Registry entry of the sizing `limit`.
 pub static ENTRY: SizingEntry = SizingEntry::new(
@@ -16,12 +16,8 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
         .complexity("One question to the allocator for each attempt.")
         .source(YU)
         .params(&[
-            Param {
-                name: "dimension",
-                kind: Kind::Integer(0, 64),
-                default: DefaultValue::Required,
-                help: "the limit: 2 to this power processors",
-            },
+            Param::new("dimension", Kind::Integer(0, 64))
+                .help("the limit: 2 to this power processors"),
             Stretch::PARAM,
         ]),
     |params, sites| {

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::folding::{Stretch, all_folds};
 use super::{Demand, Size, Sizing, SizingEntry};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 
 /// Registry entry of the sizing `rsr`.
 pub static ENTRY: SizingEntry = SizingEntry::new(
@@ -26,12 +26,9 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
              systems, section 3.2",
     )
     .params(&[
-        Param {
-            name: "max_folds",
-            kind: Kind::Integer(0, u32::MAX as u64),
-            default: DefaultValue::Is("1"),
-            help: "how many times a job may be folded",
-        },
+        Param::new("max_folds", Kind::Integer(0, u32::MAX as u64))
+            .is("1")
+            .help("how many times a job may be folded"),
         Stretch::PARAM,
     ]),
     |params, _| {

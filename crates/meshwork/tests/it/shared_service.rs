@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::common::{Diary, observed, scenario, starts, submissions};
+use crate::common::{Diary, Watts, observed, scenario, starts, submissions};
 use crate::failures::Text;
 use crate::shared_nodes::{
     Held, NODES, Node, Starts, apply, choose, gpus, idle, machine, random_jobs, shared, take,

@@ -5,7 +5,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::cells::FreeCells;
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, DefaultValue, Param, Words};
+use crate::registry::{About, Param, Words};
 use crate::topology::Wiring;
 
 /// Registry entry of the allocator `buddy_2d`.
@@ -26,13 +26,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
             "Li & Cheng, A two-dimensional buddy system for dynamic resource \
              allocation in a partitionable mesh connected system, JPDC 12(1), 1991",
         )
-        .params(&[Param {
-            name: "form",
-            kind: FORMS.kind(),
-            default: DefaultValue::Is("\"bitmap\""),
-            help: "the first free square in row-major order, or the first of the smallest \
-             that lists of free squares hold",
-        }]),
+        .params(&[Param::new("form", FORMS.kind()).is("\"bitmap\"").help(
+            "the first free square in row-major order, or the first of the smallest that lists \
+                 of free squares hold",
+        )]),
     |params, topology| {
         Ok(match params.meaning("form", &FORMS) {
             Form::Bitmap => Box::new(Bitmap),

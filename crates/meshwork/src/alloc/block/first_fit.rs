@@ -10,7 +10,7 @@ use crate::geometry::reversed::{Reversed, reversed};
 use crate::geometry::{FreeBases, NodeSet};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement};
-use crate::registry::{About, DefaultValue, Param, Words};
+use crate::registry::{About, Param, Words};
 use crate::topology::{Grid, Node, Wiring};
 
 /// Registry entry of the allocator `first_fit`.
@@ -35,12 +35,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         )
         .params(&[
             Rotation::PARAM,
-            Param {
-                name: "scan",
-                kind: SCANS.kind(),
-                default: DefaultValue::Is("\"first_dimension\""),
-                help: "which dimension runs fastest in the order of bases",
-            },
+            Param::new("scan", SCANS.kind())
+                .is("\"first_dimension\"")
+                .help("which dimension runs fastest in the order of bases"),
         ]),
     |params, topology| {
         let (grid, rotation) = (topology.grid(), Rotation::read(params));

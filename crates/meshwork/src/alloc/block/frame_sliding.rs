@@ -5,7 +5,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, DefaultValue, Param, Words};
+use crate::registry::{About, Param, Words};
 use crate::topology::{Grid, Node, Wiring};
 
 /// Registry entry of the allocator `frame_sliding`.
@@ -31,12 +31,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .params(&[
         Rotation::PARAM,
-        Param {
-            name: "start",
-            kind: STARTS.kind(),
-            default: DefaultValue::Is("\"lowest_free\""),
-            help: "where the first frame lies: on the lowest free node, or on node 0",
-        },
+        Param::new("start", STARTS.kind())
+            .is("\"lowest_free\"")
+            .help("where the first frame lies: on the lowest free node, or on node 0"),
     ]),
     |params, _| {
         Ok(Box::new(FrameSliding {

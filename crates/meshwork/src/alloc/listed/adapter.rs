@@ -16,27 +16,20 @@ use super::{Decision, Ends, NodeRequest, Nodes, Rule, SlurmMessage, decide, find
 
 const HEAVIEST: u64 = u32::MAX as u64;
 
-pub(super) const SEGMENT: Param = Param {
-    name: "segment",
-    kind: Kind::Integer(1, 1 << 24),
-    default: DefaultValue::Absent("every job in one piece"),
-    help: "the size of the pieces that may lie apart; a job that is no whole number of them never starts",
-};
+pub(super) const SEGMENT: Param =
+    Param::new("segment", Kind::Integer(1, 1 << 24)).absent("every job in one piece").help(
+        "the size of the pieces that may lie apart; a job that is no whole number of them never \
+         starts",
+    );
 
-pub(super) const WEIGHTS: Param = Param {
-    name: "weights",
-    kind: Kind::Integers(0, HEAVIEST),
-    default: DefaultValue::Absent("all alike"),
-    help: "the weight of each node: lighter ones are taken first",
-};
+pub(super) const WEIGHTS: Param = Param::new("weights", Kind::Integers(0, HEAVIEST))
+    .absent("all alike")
+    .help("the weight of each node: lighter ones are taken first");
 
-pub(super) const HOSTS: Param = Param {
-    name: "hosts",
-    kind: Kind::Text,
-    default: DefaultValue::Absent("their numbers"),
-    help: "the names of the nodes in the order of their numbers, as a list such as n[0-63], by which jobs require and \
-           exclude nodes",
-};
+pub(super) const HOSTS: Param = Param::new("hosts", Kind::Text).absent("their numbers").help(
+    "the names of the nodes in the order of their numbers, as a list such as n[0-63], by which \
+         jobs require and exclude nodes",
+);
 
 pub(super) const PARTITIONS: Param = Param {
     name: "partitions",
@@ -53,12 +46,8 @@ pub(super) const PARTITIONS: Param = Param {
     help: "the partitions that jobs may name, each with its nodes; a job of any other never starts",
 };
 
-pub(super) const NODES: Param = Param {
-    name: "nodes",
-    kind: Kind::Integers(0, (1 << 24) - 1),
-    default: DefaultValue::Required,
-    help: "its nodes, by their numbers; one that the machine does not have is never free",
-};
+pub(super) const NODES: Param = Param::new("nodes", Kind::Integers(0, (1 << 24) - 1))
+    .help("its nodes, by their numbers; one that the machine does not have is never free");
 
 /// Adapter from a placement [`Rule`] to [`Allocator`]. Between requests it remembers only the
 /// estimated ends of running jobs.

@@ -7,7 +7,7 @@ use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
 use super::{NodeRequest, Nodes};
 use crate::alloc::{AllocatorEntry, flag};
 use crate::geometry::NodeSet;
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::registry::{About, Kind, Param, Params, Problem};
 
 /// Registry entry of the allocator `blocks`.
 pub static ENTRY: AllocatorEntry = entry(
@@ -26,26 +26,17 @@ pub static ENTRY: AllocatorEntry = entry(
         complexity: "O(b n / 64) for each base block that is taken of b, on n nodes.",
         source: "Slurm 26.05, topology/block, checked against its decisions",
         params: &[
-            Param {
-                name: "sizes",
-                kind: Kind::Integers(1, 1 << 24),
-                default: DefaultValue::Absent(
-                    "the size of the first block, and 2, 4 and 8 times that",
+            Param::new("sizes", Kind::Integers(1, 1 << 24))
+                .absent("the size of the first block, and 2, 4 and 8 times that")
+                .help(
+                    "the sizes of blocks: the base size, and that times powers of two up to 2^15",
                 ),
-                help: "the sizes of blocks: the base size, and that times powers of two up to 2^15",
-            },
-            Param {
-                name: "length",
-                kind: Kind::Integer(1, 1 << 24),
-                default: DefaultValue::Is("8"),
-                help: "how many consecutive nodes a base block has, where no blocks are listed",
-            },
-            Param {
-                name: "blocks",
-                kind: Kind::Tables(&[NODES]),
-                default: DefaultValue::Absent("base blocks of `length` consecutive nodes"),
-                help: "the base blocks, each with its nodes",
-            },
+            Param::new("length", Kind::Integer(1, 1 << 24))
+                .is("8")
+                .help("how many consecutive nodes a base block has, where no blocks are listed"),
+            Param::new("blocks", Kind::Tables(&[NODES]))
+                .absent("base blocks of `length` consecutive nodes")
+                .help("the base blocks, each with its nodes"),
             SEGMENT,
             flag("spread", "whether each segment has base blocks of its own"),
             flag("consolidate", "whether all segments lie in one block of a listed size"),

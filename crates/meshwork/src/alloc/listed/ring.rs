@@ -7,7 +7,7 @@ use super::decide::{Failure, Rule, RuleResult, SlurmMessage};
 use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
 use crate::geometry::NodeSet;
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 use crate::topology::Node;
 
 /// Registry entry of the allocator `ring`.
@@ -24,18 +24,12 @@ pub static ENTRY: AllocatorEntry = entry(
         .complexity("O(n) for n nodes; O(n r) where weights differ, in rings of up to r.")
         .source("Slurm 26.05, topology/ring, checked against its decisions")
         .params(&[
-            Param {
-                name: "length",
-                kind: Kind::Integer(1, 1 << 24),
-                default: DefaultValue::Absent("all nodes"),
-                help: "how many consecutive nodes a ring has, where no rings are listed",
-            },
-            Param {
-                name: "rings",
-                kind: Kind::Tables(&[NODES]),
-                default: DefaultValue::Absent("rings of `length` consecutive nodes"),
-                help: "the rings, each with its nodes in their order around it",
-            },
+            Param::new("length", Kind::Integer(1, 1 << 24))
+                .absent("all nodes")
+                .help("how many consecutive nodes a ring has, where no rings are listed"),
+            Param::new("rings", Kind::Tables(&[NODES]))
+                .absent("rings of `length` consecutive nodes")
+                .help("the rings, each with its nodes in their order around it"),
             SEGMENT,
             WEIGHTS,
             HOSTS,

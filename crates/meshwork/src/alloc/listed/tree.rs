@@ -11,7 +11,7 @@ use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
 use crate::geometry::NodeSet;
 use crate::job::Inside;
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::registry::{About, Kind, Param, Params, Problem};
 use crate::topology::Node;
 
 /// Registry entry of the allocator `tree`.
@@ -31,25 +31,17 @@ pub static ENTRY: AllocatorEntry = entry(
                      weights on n nodes.",
         source: "Slurm 26.05, topology/tree, checked against its decisions",
         params: &[
-            Param {
-                name: "radix",
-                kind: Kind::Integers(1, 1 << 24),
-                default: DefaultValue::Is("[8, 4]"),
-                help: "where no switches are listed: how many consecutive nodes a leaf has, then how many switches \
-                       each one of the next level joins; one switch above all is the last",
-            },
-            Param {
-                name: "switches",
-                kind: Kind::Tables(SWITCH),
-                default: DefaultValue::Absent("a tree by `radix`"),
-                help: "the switches, each with nodes or with switches below it",
-            },
-            Param {
-                name: "switches_at_most",
-                kind: Kind::Integer(1, 1 << 24),
-                default: DefaultValue::Absent("any number"),
-                help: "how many leaves a job may touch; it waits for fewer, for ever",
-            },
+            Param::new("radix", Kind::Integers(1, 1 << 24)).is("[8, 4]").help(
+                "where no switches are listed: how many consecutive nodes a leaf has, then how \
+                     many switches each one of the next level joins; one switch above all is the \
+                     last",
+            ),
+            Param::new("switches", Kind::Tables(SWITCH))
+                .absent("a tree by `radix`")
+                .help("the switches, each with nodes or with switches below it"),
+            Param::new("switches_at_most", Kind::Integer(1, 1 << 24))
+                .absent("any number")
+                .help("how many leaves a job may touch; it waits for fewer, for ever"),
             WEIGHTS,
             HOSTS,
             PARTITIONS,
@@ -68,18 +60,13 @@ pub static ENTRY: AllocatorEntry = entry(
 );
 
 const SWITCH: &[Param] = &[
-    Param {
-        name: "nodes",
-        kind: Kind::Integers(0, (1 << 24) - 1),
-        default: DefaultValue::Absent("none"),
-        help: "its nodes, by their numbers, if it is a leaf; one that the machine does not have is never free",
-    },
-    Param {
-        name: "children",
-        kind: Kind::Integers(0, (1 << 24) - 1),
-        default: DefaultValue::Absent("none"),
-        help: "the switches below it, by their places in the list, from 0",
-    },
+    Param::new("nodes", Kind::Integers(0, (1 << 24) - 1)).absent("none").help(
+        "its nodes, by their numbers, if it is a leaf; one that the machine does not have is \
+             never free",
+    ),
+    Param::new("children", Kind::Integers(0, (1 << 24) - 1))
+        .absent("none")
+        .help("the switches below it, by their places in the list, from 0"),
 ];
 
 /// Reads a list of switches, and rejects a switch that is below itself, directly or through others.

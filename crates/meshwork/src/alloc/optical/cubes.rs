@@ -5,17 +5,12 @@ use smallvec::SmallVec;
 use crate::geometry::NodeSet;
 use crate::job::Dims;
 use crate::machine::Block;
-use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
+use crate::registry::{Kind, Param, Params, Problem};
 use crate::topology::{Grid, MAX_NODES, Node};
 
-pub(super) const CUBE: Param = Param {
-    name: "cube",
-    kind: Kind::Integer(1, MAX_NODES as u64),
-    default: DefaultValue::Absent(
-        "the largest number up to 4 that divides every side of the machine",
-    ),
-    help: "the side of a cube",
-};
+pub(super) const CUBE: Param = Param::new("cube", Kind::Integer(1, MAX_NODES as u64))
+    .absent("the largest number up to 4 that divides every side of the machine")
+    .help("the side of a cube");
 
 pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     let divides = |side: &u32| grid.sides().iter().all(|own| own % side == 0);

@@ -10,7 +10,7 @@ use crate::geometry::orientation::Rotation;
 use crate::geometry::squarest::block_for;
 use crate::job::{Dims, Request, sides_text};
 use crate::machine::{Block, Placement};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
+use crate::registry::{About, Kind, Param, Params, Problem, Range, Words};
 use crate::topology::{Grid, MAX_NODES, Topology, Wiring};
 
 /// Registry entry of the allocator `reconfigurable`.
@@ -46,36 +46,21 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .params(&[
         CUBE,
-        Param {
-            name: "joined",
-            kind: JOINED.kind(),
-            default: DefaultValue::Is("\"optical\""),
-            help: "whether any cubes can be joined, or only those that lie side by side",
-        },
-        Param {
-            name: "shapes",
-            kind: SHAPES.kind(),
-            default: DefaultValue::Is("\"listed\""),
-            help: "whether sides that no slice has are refused, or rounded up to the next slice",
-        },
-        Param {
-            name: "parts",
-            kind: Kind::Integers(1, MAX_NODES as u64),
-            default: DefaultValue::Absent("all halves of halves of a cube"),
-            help: "how many nodes the parts of a cube have that are handed out",
-        },
-        Param {
-            name: "failed",
-            kind: Kind::Integers(0, MAX_NODES as u64 - 1),
-            default: DefaultValue::Absent("none"),
-            help: "nodes that have failed, by their index",
-        },
-        Param {
-            name: "reconfiguration_time",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Is("0.0"),
-            help: "how long switches take to join several cubes, during which the job holds them",
-        },
+        Param::new("joined", JOINED.kind())
+            .is("\"optical\"")
+            .help("whether any cubes can be joined, or only those that lie side by side"),
+        Param::new("shapes", SHAPES.kind())
+            .is("\"listed\"")
+            .help("whether sides that no slice has are refused, or rounded up to the next slice"),
+        Param::new("parts", Kind::Integers(1, MAX_NODES as u64))
+            .absent("all halves of halves of a cube")
+            .help("how many nodes the parts of a cube have that are handed out"),
+        Param::new("failed", Kind::Integers(0, MAX_NODES as u64 - 1))
+            .absent("none")
+            .help("nodes that have failed, by their index"),
+        Param::new("reconfiguration_time", Kind::Number(Range::NonNegative))
+            .is("0.0")
+            .help("how long switches take to join several cubes, during which the job holds them"),
     ]),
     |params, topology| Ok(Box::new(Reconfigurable::new(params, topology)?)),
 )

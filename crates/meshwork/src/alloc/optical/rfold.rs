@@ -10,7 +10,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::ranked::in_order;
 use crate::job::Request;
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 use crate::topology::{Grid, Wiring};
 
 /// Registry entry of the allocator `rfold`.
@@ -42,13 +42,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     .params(&[
         CUBE,
         Ties::PARAM,
-        Param {
-            name: "step_budget",
-            kind: Kind::Integer(0, 1 << 40),
-            default: DefaultValue::Is("200_000"),
-            help: "steps after which a search for the end of a line is given up; 8 million \
-             are about as many as RFold's program takes in its ten seconds",
-        },
+        Param::new("step_budget", Kind::Integer(0, 1 << 40)).is("200_000").help(
+            "steps after which a search for the end of a line is given up; 8 million are about \
+                 as many as RFold's program takes in its ten seconds",
+        ),
     ]),
     |params, topology| {
         let grid = topology.grid();

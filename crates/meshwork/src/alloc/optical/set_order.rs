@@ -1,6 +1,6 @@
 //! Order in which RFold breaks ties: as listed, or as in RFold's original program.
 
-use crate::registry::{DefaultValue, Param, Params, Words};
+use crate::registry::{Param, Params, Words};
 
 /// Rule by which ties between equally good shapes, or corners of a cube, are broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,13 +16,10 @@ pub enum Ties {
 static WORDS: Words<Ties, 2> = Words::new([("listed", Ties::Listed), ("original", Ties::Original)]);
 
 impl Ties {
-    pub(super) const PARAM: Param = Param {
-        name: "ties",
-        kind: WORDS.kind(),
-        default: DefaultValue::Is("\"listed\""),
-        help: "which of equal shapes, or of corners of a cube, comes first: as they are listed, or as RFold's program \
-               happens to walk them, so that runs can be compared with its own",
-    };
+    pub(super) const PARAM: Param = Param::new("ties", WORDS.kind()).is("\"listed\"").help(
+        "which of equal shapes, or of corners of a cube, comes first: as they are listed, or \
+             as RFold's program happens to walk them, so that runs can be compared with its own",
+    );
 
     pub(super) fn read(params: &Params) -> Ties {
         params.meaning("ties", &WORDS)

@@ -13,7 +13,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::ranked::in_order;
 use crate::job::Request;
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::registry::{About, Kind, Param, Params, Problem};
 use crate::topology::{Grid, Topology, Wiring};
 
 /// Registry entry of the allocator `partitions`.
@@ -40,15 +40,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
             "Desai et al., Cobalt: its partition manager for Blue Gene, and for \
              `intrepid` the partitions of its simulator",
         )
-        .params(&[Param {
-            name: "list",
-            kind: Kind::Text,
-            default: DefaultValue::Is("\"halves\""),
-            help: "`halves`, `intrepid`, `mira`, or the text of a list: a line `cards NODES \
-             NAMES` for cards of so many nodes, and a line `NAME: PARTS` for each \
-             partition, whose parts are cards and switches; `a[0-3]` stands for four \
-             names; a study may name a file with such a text",
-        }]),
+        .params(&[Param::new("list", Kind::Text).is("\"halves\"").help(
+            "`halves`, `intrepid`, `mira`, or the text of a list: a line `cards NODES NAMES` \
+                 for cards of so many nodes, and a line `NAME: PARTS` for each partition, whose \
+                 parts are cards and switches; `a[0-3]` stands for four names; a study may name a \
+                 file with such a text",
+        )]),
     |params, topology| Ok(Box::new(Partitions::new(params, topology)?)),
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Flat])

@@ -8,7 +8,7 @@ use crate::geometry::orientation::Rotation;
 use crate::geometry::squarest::blocks_of;
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words, resolve};
+use crate::registry::{About, Kind, Param, Params, Problem, Words, resolve};
 use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
@@ -38,19 +38,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
              mesh-connected computers, JPDC 52(1), 1998",
     )
     .params(&[
-        Param {
-            name: "search",
-            kind: SEARCHES.kind(),
-            default: DefaultValue::Is("\"first_fit\""),
-            help: "the strategy that places each piece",
-        },
+        Param::new("search", SEARCHES.kind())
+            .is("\"first_fit\"")
+            .help("the strategy that places each piece"),
         Rotation::PARAM,
-        Param {
-            name: "levels",
-            kind: Kind::Integer(0, 64),
-            default: DefaultValue::Absent("until every piece has a place"),
-            help: "how many times pieces may be cut; 0 is the search alone",
-        },
+        Param::new("levels", Kind::Integer(0, 64))
+            .absent("until every piece has a place")
+            .help("how many times pieces may be cut; 0 is the search alone"),
     ]),
     |params, topology| {
         let search = search(params, topology)?;

@@ -5,7 +5,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::order::{Order, OrderedSet};
 use crate::geometry::ranked::in_order;
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Param, Words};
+use crate::registry::{About, Param, Words};
 use crate::topology::Wiring;
 
 /// Registry entry of the allocator `curve`.
@@ -30,20 +30,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
              using one-dimensional allocation strategies, IEEE Cluster 2002",
         )
         .params(&[
-            Param {
-                name: "curve",
-                kind: CURVES.kind(),
-                default: DefaultValue::Is("\"hilbert\""),
-                help: "the order of the line: Hilbert's curve on the least cube around the \
-             machine, back and forth, or row by row",
-            },
-            Param {
-                name: "fit",
-                kind: FITS.kind(),
-                default: DefaultValue::Is("\"best_fit\""),
-                help: "which part of the line is taken: of the shortest free run that is long \
-             enough, of the first one, or simply what is free first",
-            },
+            Param::new("curve", CURVES.kind()).is("\"hilbert\"").help(
+                "the order of the line: Hilbert's curve on the least cube around the machine, \
+                     back and forth, or row by row",
+            ),
+            Param::new("fit", FITS.kind()).is("\"best_fit\"").help(
+                "which part of the line is taken: of the shortest free run that is long \
+                     enough, of the first one, or simply what is free first",
+            ),
         ]),
     |params, topology| {
         let line = OrderedSet::new(topology.grid(), params.meaning("curve", &CURVES));

@@ -8,7 +8,7 @@ use crate::geometry::order::{Order, OrderedSet};
 use crate::geometry::ranked::in_order;
 use crate::job::Dims;
 use crate::machine::{Block, Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words, with_article};
+use crate::registry::{About, Kind, Param, Params, Problem, Words, with_article};
 use crate::topology::{Grid, Node, Topology, Wiring};
 
 /// Registry entry of the allocator `paging`.
@@ -33,29 +33,20 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
          mesh-connected multicomputers, TPDS 8(7), 1997; Al-Kerboly, for k-ary n-cubes",
     )
     .params(&[
-        Param {
-            name: "page",
-            kind: Kind::Integer(0, 24),
-            default: DefaultValue::Is("0"),
-            help: "the size of a page, as an exponent: a square with 2 to this power for a \
-             side, or a subcube of this dimension; a page of 0 is one processor",
-        },
-        Param {
-            name: "pages",
-            kind: PAGES.kind(),
-            default: DefaultValue::Absent(
-                "squares on a mesh, subcubes on a torus and where all sides are 2",
+        Param::new("page", Kind::Integer(0, 24)).is("0").help(
+            "the size of a page, as an exponent: a square with 2 to this power for a side, or \
+                 a subcube of this dimension; a page of 0 is one processor",
+        ),
+        Param::new("pages", PAGES.kind())
+            .absent("squares on a mesh, subcubes on a torus and where all sides are 2")
+            .help(
+                "what a page is: a block with equal sides, cut off at the edges of the machine, or \
+                 all processors that differ in the first `page` coordinates",
             ),
-            help: "what a page is: a block with equal sides, cut off at the edges of the \
-             machine, or all processors that differ in the first `page` coordinates",
-        },
-        Param {
-            name: "order",
-            kind: ORDERS.kind(),
-            default: DefaultValue::Is("\"row_major\""),
-            help: "the order of the pages: by index, back and forth, by the interleaved bits \
-             of their coordinates, both of these, or along Hilbert's curve",
-        },
+        Param::new("order", ORDERS.kind()).is("\"row_major\"").help(
+            "the order of the pages: by index, back and forth, by the interleaved bits of \
+                 their coordinates, both of these, or along Hilbert's curve",
+        ),
     ]),
     |params, topology| Ok(Box::new(Paging::new(params, topology)?)),
 )

@@ -6,7 +6,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::cube::{Subcube, keep_bases, parts};
 use crate::job::Request;
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Param, Words};
+use crate::registry::{About, Param, Words};
 use crate::topology::{Node, Wiring};
 
 /// Registry entry of the allocator `buddy`.
@@ -32,20 +32,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
              Computer Programming, volume 1",
     )
     .params(&[
-        Param {
-            name: "form",
-            kind: FORMS.kind(),
-            default: DefaultValue::Is("\"lists\""),
-            help: "lists of free blocks, where the smallest block that is large enough is \
-             halved; or a bitmap, where the lowest free block is taken",
-        },
-        Param {
-            name: "order",
-            kind: ORDERS.kind(),
-            default: DefaultValue::Is("\"address\""),
-            help: "which block of a list is taken: the lowest, or the one listed last; a \
-             bitmap takes the lowest in any case",
-        },
+        Param::new("form", FORMS.kind()).is("\"lists\"").help(
+            "lists of free blocks, where the smallest block that is large enough is halved; or \
+                 a bitmap, where the lowest free block is taken",
+        ),
+        Param::new("order", ORDERS.kind()).is("\"address\"").help(
+            "which block of a list is taken: the lowest, or the one listed last; a bitmap \
+                 takes the lowest in any case",
+        ),
     ]),
     |params, topology| {
         let dimension = topology.grid().dimensions() as u32;

@@ -8,7 +8,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, ExactPacking, Subcube, lightest, parts};
 use crate::job::Request;
 use crate::machine::Placement;
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 use crate::topology::{Node, Wiring};
 
 /// Registry entry of the allocator `maximal_subcubes`.
@@ -30,13 +30,15 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
          `exact_up_to`; beyond that largest cubes are taken greedily. It works up to dimension 20.",
     )
     .source("Dutt & Hayes, Subcube allocation in hypercube computers, IEEE TC 40(3), 1991")
-    .params(&[Param {
-        name: "exact_up_to",
-        kind: Kind::Integer(0, ExactPacking::MAX_DIMENSIONS as u64),
-        default: DefaultValue::Is("5"),
-        help: "the largest dimension of a hypercube on which the greatest set is searched for \
-            completely, instead of taking the largest cube again and again",
-    }]),
+    .params(&[Param::new(
+        "exact_up_to",
+        Kind::Integer(0, ExactPacking::MAX_DIMENSIONS as u64),
+    )
+    .is("5")
+    .help(
+        "the largest dimension of a hypercube on which the greatest set is searched for \
+             completely, instead of taking the largest cube again and again",
+    )]),
     |params, topology| {
         up_to_dimension(params, topology, MAX_DIMENSION)?;
         let dimension = topology.grid().dimensions() as u32;

@@ -6,7 +6,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube, lightest, neighbours};
 use crate::job::Request;
 use crate::machine::Placement;
-use crate::registry::{About, DefaultValue, Param, Words};
+use crate::registry::{About, Param, Words};
 use crate::topology::{Node, Wiring};
 
 /// Registry entry of the allocator `prime_cube_graph`.
@@ -33,13 +33,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "Yang & Wang, On the design and analysis of processor allocation in \
              hypercubes: the PC-graph approach, IEEE TPDS 4, 1993",
     )
-    .params(&[Param {
-        name: "cubes",
-        kind: CUBES.kind(),
-        default: DefaultValue::Is("\"one\""),
-        help: "whether a job gets one subcube, or a connected set of subcubes with \
-             exactly as many processors as it asks for; it then asks for a count",
-    }]),
+    .params(&[Param::new("cubes", CUBES.kind()).is("\"one\"").help(
+        "whether a job gets one subcube, or a connected set of subcubes with exactly as many \
+             processors as it asks for; it then asks for a count",
+    )]),
     |params, topology| {
         up_to_dimension(params, topology, MAX_DIMENSION)?;
         let dimension = topology.grid().dimensions() as u32;

@@ -7,184 +7,104 @@ use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
 use crate::sched::shares::SHARES;
 
 pub(super) static PARAMS: &[Param] = &[
-    Param {
-        name: "bf_interval",
-        kind: Kind::Or(&["never"], &Kind::Integer(1, 10_800)),
-        default: DefaultValue::Is("30"),
-        help: "seconds from one backfill pass to the next; \"never\" is sched/builtin",
-    },
-    Param {
-        name: "bf_window",
-        kind: Kind::Integer(1, 43_200),
-        default: DefaultValue::Is("1440"),
-        help: "minutes that backfill looks ahead: later starts are not reserved",
-    },
-    Param {
-        name: "bf_resolution",
-        kind: Kind::Integer(1, 3600),
-        default: DefaultValue::Is("60"),
-        help: "seconds to which starts and ends of reservations are rounded",
-    },
-    Param {
-        name: "bf_rounding",
-        kind: Kind::Choice(&["down", "up"]),
-        default: DefaultValue::Is("\"down\""),
-        help: "how the end of a reservation is rounded: down as up to Slurm 22.05, or up as in Slurm 26.05",
-    },
-    Param {
-        name: "bf_max_job_test",
-        kind: Kind::Integer(1, 1_000_000),
-        default: DefaultValue::Is("500"),
-        help: "the most jobs that a backfill pass plans",
-    },
-    Param {
-        name: "bf_max_job_user",
-        kind: Kind::Integer(0, 1_000_000),
-        default: DefaultValue::Is("0"),
-        help: "the most jobs of one user that a backfill pass considers; 0 for no limit",
-    },
-    Param {
-        name: "bf_max_job_part",
-        kind: Kind::Integer(0, 1_000_000),
-        default: DefaultValue::Is("0"),
-        help: "the most jobs of one partition that a backfill pass considers; 0 for no limit",
-    },
-    Param {
-        name: "bf_continue",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "accepted without effect: a simulated pass takes no time, so nothing interrupts it",
-    },
-    Param {
-        name: "bf_min_age_reserve",
-        kind: Kind::Integer(0, 2_592_000),
-        default: DefaultValue::Is("0"),
-        help: "seconds that a job has to wait before nodes are reserved for it, or it blocks others",
-    },
-    Param {
-        name: "bf_min_prio_reserve",
-        kind: Kind::Integer(0, u32::MAX as u64),
-        default: DefaultValue::Is("0"),
-        help: "the priority from which on nodes are reserved for a job, and it blocks others",
-    },
-    Param {
-        name: "default_queue_depth",
-        kind: Kind::Integer(0, 1_000_000_000),
-        default: DefaultValue::Is("100"),
-        help: "the most jobs that a main pass after an event considers",
-    },
-    Param {
-        name: "partition_job_depth",
-        kind: Kind::Integer(0, 1_000_000_000),
-        default: DefaultValue::Is("0"),
-        help: "the most jobs of one partition that a main pass considers; 0 for no limit",
-    },
-    Param {
-        name: "sched_interval",
-        kind: Kind::Or(&["never"], &Kind::Integer(1, 86_400)),
-        default: DefaultValue::Is("60"),
-        help: "seconds from one main pass over the whole queue to the next",
-    },
-    Param {
-        name: "sched_min_interval",
-        kind: Kind::Integer(0, 1_000_000_000),
-        default: DefaultValue::Is("2"),
-        help: "microseconds that lie between two main passes at least",
-    },
-    Param {
-        name: "batch_sched_delay",
-        kind: Kind::Integer(0, 86_400),
-        default: DefaultValue::Is("3"),
-        help: "seconds that lie between a main pass and the next one after an event at least",
-    },
-    Param {
-        name: "defer",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "accepted without effect: all jobs are batch jobs, which never start in their submission",
-    },
-    Param {
-        name: "max_rpc_cnt",
-        kind: Kind::Integer(0, 1_000),
-        default: DefaultValue::Is("0"),
-        help: "accepted without effect: a simulated controller is never busy with requests",
-    },
+    Param::new("bf_interval", Kind::Or(&["never"], &Kind::Integer(1, 10_800)))
+        .is("30")
+        .help("seconds from one backfill pass to the next; \"never\" is sched/builtin"),
+    Param::new("bf_window", Kind::Integer(1, 43_200))
+        .is("1440")
+        .help("minutes that backfill looks ahead: later starts are not reserved"),
+    Param::new("bf_resolution", Kind::Integer(1, 3600))
+        .is("60")
+        .help("seconds to which starts and ends of reservations are rounded"),
+    Param::new("bf_rounding", Kind::Choice(&["down", "up"])).is("\"down\"").help(
+        "how the end of a reservation is rounded: down as up to Slurm 22.05, or up as in Slurm \
+             26.05",
+    ),
+    Param::new("bf_max_job_test", Kind::Integer(1, 1_000_000))
+        .is("500")
+        .help("the most jobs that a backfill pass plans"),
+    Param::new("bf_max_job_user", Kind::Integer(0, 1_000_000))
+        .is("0")
+        .help("the most jobs of one user that a backfill pass considers; 0 for no limit"),
+    Param::new("bf_max_job_part", Kind::Integer(0, 1_000_000))
+        .is("0")
+        .help("the most jobs of one partition that a backfill pass considers; 0 for no limit"),
+    Param::new("bf_continue", Kind::Flag)
+        .is("false")
+        .help("accepted without effect: a simulated pass takes no time, so nothing interrupts it"),
+    Param::new("bf_min_age_reserve", Kind::Integer(0, 2_592_000)).is("0").help(
+        "seconds that a job has to wait before nodes are reserved for it, or it blocks others",
+    ),
+    Param::new("bf_min_prio_reserve", Kind::Integer(0, u32::MAX as u64))
+        .is("0")
+        .help("the priority from which on nodes are reserved for a job, and it blocks others"),
+    Param::new("default_queue_depth", Kind::Integer(0, 1_000_000_000))
+        .is("100")
+        .help("the most jobs that a main pass after an event considers"),
+    Param::new("partition_job_depth", Kind::Integer(0, 1_000_000_000))
+        .is("0")
+        .help("the most jobs of one partition that a main pass considers; 0 for no limit"),
+    Param::new("sched_interval", Kind::Or(&["never"], &Kind::Integer(1, 86_400)))
+        .is("60")
+        .help("seconds from one main pass over the whole queue to the next"),
+    Param::new("sched_min_interval", Kind::Integer(0, 1_000_000_000))
+        .is("2")
+        .help("microseconds that lie between two main passes at least"),
+    Param::new("batch_sched_delay", Kind::Integer(0, 86_400))
+        .is("3")
+        .help("seconds that lie between a main pass and the next one after an event at least"),
+    Param::new("defer", Kind::Flag).is("false").help(
+        "accepted without effect: all jobs are batch jobs, which never start in their \
+             submission",
+    ),
+    Param::new("max_rpc_cnt", Kind::Integer(0, 1_000))
+        .is("0")
+        .help("accepted without effect: a simulated controller is never busy with requests"),
     weight("PriorityWeightAge", "the weight of how long a job has waited"),
     weight("PriorityWeightFairshare", "the weight of its user's fair share (Fair Tree, one level)"),
     weight("PriorityWeightJobSize", "the weight of how large it is"),
     weight("PriorityWeightPartition", "the weight of its partition's PriorityJobFactor"),
     weight("PriorityWeightQOS", "the weight of its QOS's priority"),
     weight("PriorityWeightSite", "the weight of its own priority, which is from 0 to 1"),
-    Param {
-        name: "PriorityMaxAge",
-        kind: Kind::Text,
-        default: DefaultValue::Is("\"7-0\""),
-        help: "the wait from which on the factor of age is 1: minutes, hours:minutes:seconds, days-hours",
-    },
-    Param {
-        name: "PriorityDecayHalfLife",
-        kind: Kind::Text,
-        default: DefaultValue::Is("\"7-0\""),
-        help: "after how long half of a user's usage is forgotten; \"0\" never forgets",
-    },
-    Param {
-        name: "PriorityCalcPeriod",
-        kind: Kind::Text,
-        default: DefaultValue::Is("\"5\""),
-        help: "how often priorities are computed anew, in minutes: between, they stay as they are",
-    },
-    Param {
-        name: "PriorityFavorSmall",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "whether small jobs have the larger factor of size",
-    },
+    Param::new("PriorityMaxAge", Kind::Text).is("\"7-0\"").help(
+        "the wait from which on the factor of age is 1: minutes, hours:minutes:seconds, \
+             days-hours",
+    ),
+    Param::new("PriorityDecayHalfLife", Kind::Text)
+        .is("\"7-0\"")
+        .help("after how long half of a user's usage is forgotten; \"0\" never forgets"),
+    Param::new("PriorityCalcPeriod", Kind::Text)
+        .is("\"5\"")
+        .help("how often priorities are computed anew, in minutes: between, they stay as they are"),
+    Param::new("PriorityFavorSmall", Kind::Flag)
+        .is("false")
+        .help("whether small jobs have the larger factor of size"),
     SHARES,
-    Param {
-        name: "partitions",
-        kind: Kind::Tables(PARTITION),
-        default: DefaultValue::Absent("all partitions are of tier 1 and have the factor 1"),
-        help: "how partitions stand to each other, by the names that jobs have for them",
-    },
-    Param {
-        name: "qos",
-        kind: Kind::Tables(QOS),
-        default: DefaultValue::Absent("every QOS has the priority 0"),
-        help: "priorities of QOS: that of a job is the queue that it was submitted to",
-    },
+    Param::new("partitions", Kind::Tables(PARTITION))
+        .absent("all partitions are of tier 1 and have the factor 1")
+        .help("how partitions stand to each other, by the names that jobs have for them"),
+    Param::new("qos", Kind::Tables(QOS))
+        .absent("every QOS has the priority 0")
+        .help("priorities of QOS: that of a job is the queue that it was submitted to"),
 ];
 
-const NAME: Param = Param {
-    name: "name",
-    kind: Kind::Text,
-    default: DefaultValue::Required,
-    help: "its name, as the log or the table has it",
-};
+const NAME: Param = Param::new("name", Kind::Text).help("its name, as the log or the table has it");
 
 static PARTITION: &[Param] = &[
     NAME,
-    Param {
-        name: "PriorityTier",
-        kind: Kind::Integer(0, 65_533),
-        default: DefaultValue::Is("1"),
-        help: "jobs of a higher tier come before all jobs of a lower one",
-    },
-    Param {
-        name: "PriorityJobFactor",
-        kind: Kind::Integer(0, 65_533),
-        default: DefaultValue::Is("1"),
-        help: "what PriorityWeightPartition counts, over the largest of a partition",
-    },
+    Param::new("PriorityTier", Kind::Integer(0, 65_533))
+        .is("1")
+        .help("jobs of a higher tier come before all jobs of a lower one"),
+    Param::new("PriorityJobFactor", Kind::Integer(0, 65_533))
+        .is("1")
+        .help("what PriorityWeightPartition counts, over the largest of a partition"),
 ];
 
 static QOS: &[Param] = &[
     NAME,
-    Param {
-        name: "Priority",
-        kind: Kind::Integer(0, u32::MAX as u64),
-        default: DefaultValue::Is("0"),
-        help: "what PriorityWeightQOS counts, over the largest of a QOS",
-    },
+    Param::new("Priority", Kind::Integer(0, u32::MAX as u64))
+        .is("0")
+        .help("what PriorityWeightQOS counts, over the largest of a QOS"),
 ];
 
 const fn weight(name: &'static str, help: &'static str) -> Param {

@@ -13,7 +13,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::job::{Dims, Request};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param, Range, Words};
+use crate::registry::{About, Kind, Param, Range, Words};
 use crate::topology::{Grid, Wiring};
 
 /// Registry entry of the allocator `weighted_boundary_search`.
@@ -36,20 +36,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     .source("Zhu & Lin, Allocation-time-based processor allocation scheme for 2D mesh architecture")
     .params(&[
         Rotation::PARAM,
-        Param {
-            name: "alpha",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("100.0"),
-            help: "the age at which a neighbour has lost its weight, in units of time; the \
-             mean run time in the paper, 100 there",
-        },
-        Param {
-            name: "weighting",
-            kind: WEIGHTINGS.kind(),
-            default: DefaultValue::Is("\"linear\""),
-            help: "how weight goes with age: evenly from 1 to 0 at `alpha`, all of it at \
-             `alpha`, or by a factor of e in each `alpha`",
-        },
+        Param::new("alpha", Kind::Number(Range::Positive)).is("100.0").help(
+            "the age at which a neighbour has lost its weight, in units of time; the mean run \
+                 time in the paper, 100 there",
+        ),
+        Param::new("weighting", WEIGHTINGS.kind()).is("\"linear\"").help(
+            "how weight goes with age: evenly from 1 to 0 at `alpha`, all of it at `alpha`, or \
+                 by a factor of e in each `alpha`",
+        ),
         flag("corners", "whether ties go to the block with the most held nodes about its corners"),
     ]),
     |params, topology| {

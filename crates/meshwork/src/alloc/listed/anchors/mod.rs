@@ -44,29 +44,18 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "bo
                 ),
                 help: "the boxes that jobs may get, on every torus that has no list of its own",
             },
-            Param {
-                name: "toruses",
-                kind: Kind::Tables(TORUS),
-                default: DefaultValue::Absent(
-                    "the machine itself, further dimensions as layers of z",
+            Param::new("toruses", Kind::Tables(TORUS))
+                .absent("the machine itself, further dimensions as layers of z")
+                .help("the toruses, in the order in which they are tried"),
+            Param::new("criteria", Kind::Names(&super::criteria::FAMILY))
+                .is("[\"weight\", \"next_size_destroyed\", \"fewest_idle_torus\", \"order\"]")
+                .help("what decides between free boxes, the first criterion first"),
+            Param::new("unlisted", Kind::Choice(&["round_up", "refuse"]))
+                .is("\"round_up\"")
+                .help(
+                    "whether a job of a size that no placement has gets the next larger one, or \
+                     never starts",
                 ),
-                help: "the toruses, in the order in which they are tried",
-            },
-            Param {
-                name: "criteria",
-                kind: Kind::Names(&super::criteria::FAMILY),
-                default: DefaultValue::Is(
-                    "[\"weight\", \"next_size_destroyed\", \"fewest_idle_torus\", \"order\"]",
-                ),
-                help: "what decides between free boxes, the first criterion first",
-            },
-            Param {
-                name: "unlisted",
-                kind: Kind::Choice(&["round_up", "refuse"]),
-                default: DefaultValue::Is("\"round_up\""),
-                help: "whether a job of a size that no placement has gets the next larger one, \
-             or never starts",
-            },
             SEGMENT,
             WEIGHTS,
             HOSTS,

@@ -3,57 +3,35 @@
 use super::super::adapter::{RuleAllocator, nodes_of};
 use super::super::criteria::Criterion;
 use super::{Anchors, Entry, Shape, Torus};
-use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
+use crate::registry::{Kind, Param, Params, Problem};
 use crate::topology::{Grid, MAX_NODES, Node, Topology};
 
 const LONGEST: u64 = 65_535;
 
 pub(super) const PLACEMENT: &[Param] = &[
-    Param {
-        name: "dims",
-        kind: Kind::Integers(1, LONGEST),
-        default: DefaultValue::Required,
-        help: "the sides of its boxes along x, y and z",
-    },
-    Param {
-        name: "spacing",
-        kind: Kind::Integers(0, LONGEST),
-        default: DefaultValue::Absent("its sides"),
-        help: "how far one box stands from the next along x, y and z; 0 is its side",
-    },
-    Param {
-        name: "seed",
-        kind: Kind::Integers(0, LONGEST),
-        default: DefaultValue::Absent("the corner"),
-        help: "where the first box stands along x, y and z",
-    },
+    Param::new("dims", Kind::Integers(1, LONGEST)).help("the sides of its boxes along x, y and z"),
+    Param::new("spacing", Kind::Integers(0, LONGEST))
+        .absent("its sides")
+        .help("how far one box stands from the next along x, y and z; 0 is its side"),
+    Param::new("seed", Kind::Integers(0, LONGEST))
+        .absent("the corner")
+        .help("where the first box stands along x, y and z"),
 ];
 
 pub(super) const TORUS: &[Param] = &[
-    Param {
-        name: "dims",
-        kind: Kind::Integers(1, LONGEST),
-        default: DefaultValue::Required,
-        help: "its sides along x, y and z",
-    },
-    Param {
-        name: "nodes",
-        kind: Kind::Integers(0, (1 << 24) - 1),
-        default: DefaultValue::Absent("the nodes behind those of the torus before it"),
-        help: "the node of each cell, x fastest, by number; one that the machine does not have is never free",
-    },
-    Param {
-        name: "holes",
-        kind: Kind::Integers(0, (1 << 24) - 1),
-        default: DefaultValue::Absent("none"),
-        help: "the cells without a node, whatever `nodes` says of them",
-    },
-    Param {
-        name: "placements",
-        kind: Kind::Tables(PLACEMENT),
-        default: DefaultValue::Absent("those of all toruses"),
-        help: "the boxes that jobs may get on it",
-    },
+    Param::new("dims", Kind::Integers(1, LONGEST)).help("its sides along x, y and z"),
+    Param::new("nodes", Kind::Integers(0, (1 << 24) - 1))
+        .absent("the nodes behind those of the torus before it")
+        .help(
+            "the node of each cell, x fastest, by number; one that the machine does not have is \
+             never free",
+        ),
+    Param::new("holes", Kind::Integers(0, (1 << 24) - 1))
+        .absent("none")
+        .help("the cells without a node, whatever `nodes` says of them"),
+    Param::new("placements", Kind::Tables(PLACEMENT))
+        .absent("those of all toruses")
+        .help("the boxes that jobs may get on it"),
 ];
 
 pub(super) fn build(params: &Params, machine: &Topology) -> Result<RuleAllocator, Problem> {
