@@ -82,14 +82,13 @@ impl Energy {
         let gpu = gpu(params)?;
         let mut energy =
             Energy { idle, busy, sleep, gpu, draws: Draws::COUNT, most_held: u64::MAX };
-        if let Some(key) = ["gpu_idle", "gpu_busy"].into_iter().find(|key| params.has(key)) {
-            if gpus == 0 {
-                let says = format!(
-                    "`{path}.{key}` is given, but the machine has no GPUs: give `machine.nodes`, such as \
-                     [{{ type = \"dgx\" }}]"
-                );
-                return Err(params.problem(key, says));
-            }
+        let mut of_gpus = ["gpu_idle", "gpu_busy"].into_iter();
+        if let Some(key) = of_gpus.find(|key| gpus == 0 && params.has(key)) {
+            let says = format!(
+                "`{path}.{key}` is given, but the machine has no GPUs: give `machine.nodes`, such as \
+                 [{{ type = \"dgx\" }}]"
+            );
+            return Err(params.problem(key, says));
         }
         if let Some(cap) = params.get_number("cap") {
             let most = match energy.gpu {

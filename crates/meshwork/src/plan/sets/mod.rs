@@ -34,8 +34,8 @@
 //!
 //! - A reservation that is due is examined in each pass.
 //! - When nodes are no longer held twice, the count of free nodes rises. Jobs that asked for more
-//! than the count, or whose reserved nodes were held twice, are examined. On the reserved nodes,
-//! their earliest start is sought without regard to the count.
+//!   than the count, or whose reserved nodes were held twice, are examined. On the reserved nodes,
+//!   their earliest start is sought without regard to the count.
 //! - Each job is tried at the present instant on the nodes that no running job holds.
 
 mod free_sets;
