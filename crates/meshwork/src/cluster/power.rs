@@ -202,7 +202,7 @@ impl Cluster<'_> {
     fn headroom_at(&self, at: Time) -> u64 {
         let ended = self.running().take_while(|(_, ran)| ran.expected_end.max(self.now) <= at);
         let back = ended.map(|(_, ran)| self.draw_of(ran.site, &ran.placement));
-        self.headroom() + back.sum::<u64>()
+        self.headroom().saturating_add(back.sum())
     }
 
     /// First instant from `from` on at which the power cap permits a reservation, or else `from`.

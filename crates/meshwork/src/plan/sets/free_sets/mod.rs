@@ -154,10 +154,11 @@ impl FreeSets {
     /// Finds the first step, in `openings` and before `limit`, with a placement for `wanted`.
     /// `place` searches the nodes that are free during the whole span, and must miss no block.
     /// Nodes of the job's own reservation `own` count as free; the span must then be at most that
-    /// of `own`, and `limit` its start. A failed search stores a blocker: the request, and an
-    /// interval throughout which it has no placement, which begins, by bisection, at the last step
-    /// from which it has none up to the end of the tried span. Later searches skip every span that
-    /// contains the interval.
+    /// of `own`, and `limit` its start, or the end of the present instant.
+    ///
+    /// A failed search stores a blocker: the request, and an interval throughout which it has no
+    /// placement. The interval begins, by bisection, at the last step from which the request has
+    /// none up to the end of the tried span. Later searches skip spans that contain the interval.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &NodeRequest<'_>,
@@ -498,11 +499,11 @@ mod tests {
                 for ((width, span, limit, begin), within) in questions.iter().cloned() {
                     let request = Request::block(&[width]);
                     let wanted = NodeRequest { request: &request, count: width, span: f64::from(span) };
-                    // The holder of `own` may ask neither for a longer span nor for a later start
-                    // than those of `own`.
+                    // The holder of `own` asks for at most the span of `own`, and for an earlier start
+                    // or one at once: a later start need not be the begin of a step.
                     let own = (!all.is_empty()).then(|| pick.index(all.len()));
                     let own = own.filter(|&own| span.max(1) <= all[own].1 - all[own].0);
-                    let no_later = own.map_or(99, |own| all[own].0 + 1);
+                    let no_later = own.map_or(99, |own| all[own].0.max(1));
                     let limit = limit.map(|limit| limit.min(no_later)).or(own.map(|_| no_later));
                     let others: Holds = {
                         let others = all.iter().enumerate().filter(|(i, _)| Some(*i) != own);
