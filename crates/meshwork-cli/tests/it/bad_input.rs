@@ -80,7 +80,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         ),
     );
     for (arguments, expected) in [
-        ("none.toml", "none.toml: there is no such file"),
+        ("absent.toml", "absent.toml: there is no such file"),
         ("directory", "directory: this is a directory, but must be a file"),
         (
             "log.toml --set workload.path=none.swf",
@@ -672,7 +672,7 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
             "directory: there are no stored runs in this folder: give one that `meshwork run --out` wrote",
             2,
         ),
-        ("show none.toml", "none.toml: there is no such file", 2),
+        ("show absent.toml", "absent.toml: there is no such file", 2),
     ] {
         let said = meshwork(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
         assert_eq!(sentence(&said), expected, "{arguments}");

@@ -499,8 +499,8 @@ mod tests {
                 for ((width, span, limit, begin), within) in questions.iter().cloned() {
                     let request = Request::block(&[width]);
                     let wanted = NodeRequest { request: &request, count: width, span: f64::from(span) };
-                    // The holder of `own` asks for at most the span of `own`, and for an earlier start
-                    // or one at once: a later start need not be the begin of a step.
+                    // The holder of `own` asks for at most the span of `own`, and for an earlier
+                    // start or one at once: a later start need not be the begin of a step.
                     let own = (!all.is_empty()).then(|| pick.index(all.len()));
                     let own = own.filter(|&own| span.max(1) <= all[own].1 - all[own].0);
                     let no_later = own.map_or(99, |own| all[own].0.max(1));
