@@ -200,7 +200,7 @@ impl View {
             _ => job,
         };
         let name = job.map_or_else(
-            || format!("job {}", id.0 + 1),
+            || format!("job {}", id.0.saturating_add(1)),
             |job| format!("job {} ({})", number(id, job.number), job.request),
         );
         match &happening.what {
