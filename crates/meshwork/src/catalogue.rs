@@ -146,7 +146,7 @@ impl Catalogue {
     }
 }
 
-/// Lets functions that take a catalogue take the result of adding an entry directly.
+/// Conversion that passes the result of adding an entry to functions that take a catalogue.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 

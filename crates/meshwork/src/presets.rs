@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use crate::registry::{About, Family, Named, abouts};
+use crate::registry::{About, Family, abouts, named};
 
 /// Registry entry of a machine preset: a known machine that a study can select by name.
 #[derive(Clone, Copy)]
@@ -52,11 +52,7 @@ impl MachineEntry {
     }
 }
 
-impl Named for MachineEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(MachineEntry);
 
 /// All machine presets of this crate.
 pub static MACHINES: &[&MachineEntry] = &[

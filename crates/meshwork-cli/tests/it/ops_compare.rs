@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::backlog::slurm_machine;
+use crate::common::backlog::{completed, slurm_machine};
 use crate::common::{Said, meshwork};
 use meshwork_lab::operator::folder::{Folder, SlurmMachine};
 use meshwork_lab::operator::history::{History, JobRecord};
@@ -328,28 +328,17 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
 ///
 /// If `limited`, each user may run only one job at a time.
 fn beside(folder: &Path, limited: bool) {
-    let stay = |id: &str, user: &str, submit: i64, runs: i64, nodes: u32| JobRecord {
-        id: id.to_owned(),
-        attempt: 1,
+    let stay = |id: usize, user: &str, submit: i64, runs: i64, nodes: u32| JobRecord {
         user: user.to_owned(),
         account: "a".to_owned(),
         qos: "q".to_owned(),
-        partition: "p".to_owned(),
-        state: "COMPLETED".to_owned(),
-        submit: Some(submit),
-        eligible: Some(submit),
-        start: Some(submit),
-        end: Some(submit + runs),
-        limit: Some(runs + 60),
-        nodes,
         nodelist: "n0".to_owned(),
-        exclusive: true,
-        ..JobRecord::default()
+        ..completed(id, submit, runs, runs + 60, nodes)
     };
     let stays = vec![
-        stay("1", "ada", 1_000, 600, 3),
-        stay("2", "bo", 1_010, 60, 4),
-        stay("3", "ada", 1_020, 60, 1),
+        stay(1, "ada", 1_000, 600, 3),
+        stay(2, "bo", 1_010, 60, 4),
+        stay(3, "ada", 1_020, 60, 1),
     ];
     let conf = |more: &str| {
         format!(

@@ -92,7 +92,7 @@ pub static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Lets error messages suggest `machine`, which is read as part of the scenario.
+/// Key `machine`, listed for suggestions only: it is read as part of the scenario.
 pub(super) static MACHINE: Param = Param {
     name: "machine",
     help: "the machine",

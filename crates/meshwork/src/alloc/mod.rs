@@ -15,7 +15,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::orientation::Rotation;
 use crate::job::{Inside, JobId, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Family, Kind, Named, Param, Params, Problem, abouts};
+use crate::registry::{About, DefaultValue, Family, Kind, Param, Params, Problem, abouts, named};
 use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
@@ -308,11 +308,7 @@ impl AllocatorEntry {
     }
 }
 
-impl Named for AllocatorEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(AllocatorEntry);
 
 /// Rejects a larger hypercube, where one allocation could take more than a second.
 fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {

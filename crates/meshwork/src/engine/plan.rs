@@ -310,7 +310,7 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
     Ok(plan)
 }
 
-/// Lets a job arrive; `None` if it does not fit the empty machine.
+/// Adds an arriving job to the queue; `None` if it does not fit the empty machine.
 fn arrive(cluster: &mut Cluster<'_>, job: &Job) -> Option<Ticket> {
     if cluster.arrive(job.clone()) { cluster.arrivals().last().copied() } else { None }
 }

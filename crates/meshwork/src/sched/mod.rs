@@ -25,7 +25,7 @@ pub mod window;
 
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError};
 use crate::job::Time;
-use crate::registry::{About, Family, Kind, Named, Param, Params, Problem, abouts};
+use crate::registry::{About, Family, Kind, Param, Params, Problem, abouts, named};
 use crate::topology::{Topology, Wiring};
 
 /// Scheduler: decides which waiting jobs start, and when.
@@ -183,11 +183,7 @@ impl SchedulerEntry {
     }
 }
 
-impl Named for SchedulerEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(SchedulerEntry);
 
 /// Registry entries of all schedulers of this crate.
 pub static SCHEDULERS: &[&SchedulerEntry] = &[

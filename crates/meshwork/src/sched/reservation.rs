@@ -179,7 +179,7 @@ fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
 
 /// Whether a reservation and a placement that is kept have parts of one node.
 ///
-/// What is free of the node may then be kept for the other job. Whole nodes are never kept twice.
+/// The free rest of the node may be kept for the other job. Whole nodes are never kept twice.
 fn meets(cluster: &Cluster<'_>, reservation: &Reservation, kept: &Placement) -> bool {
     let Hold::Nodes(own) = &reservation.hold else { return false };
     if own.parts.is_none() {

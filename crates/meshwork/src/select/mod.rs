@@ -11,7 +11,7 @@ pub mod random;
 
 use crate::job::Job;
 use crate::offer::{Offers, Proposal, SiteFit};
-use crate::registry::{About, Family, Named, Params, Problem, abouts};
+use crate::registry::{About, Family, Params, Problem, abouts, named};
 use crate::rng::Stream;
 
 /// Strategy that chooses the site on which a job starts.
@@ -73,11 +73,7 @@ impl SelectorEntry {
     }
 }
 
-impl Named for SelectorEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(SelectorEntry);
 
 /// Registry entries of all selectors of this crate.
 pub static SELECTORS: &[&SelectorEntry] = &[

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use crate::alloc::{RecallError, nothing_to_recall};
 use crate::form::Asks;
 use crate::job::Request;
-use crate::registry::{About, Family, Named, Params, Problem, abouts};
+use crate::registry::{About, Family, Params, Problem, abouts, named};
 use crate::topology::Topology;
 
 /// Input of a sizing: a job's request, the site, and the load.
@@ -114,11 +114,7 @@ impl SizingEntry {
     }
 }
 
-impl Named for SizingEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(SizingEntry);
 
 /// Registry entries of all sizings of this crate.
 pub static SIZINGS: &[&SizingEntry] =

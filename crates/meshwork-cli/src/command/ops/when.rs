@@ -40,8 +40,7 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
     let mut found: Vec<StartInterval> = found.into_iter().map(correct).collect();
     if found.iter().any(|own| own.held.is_some()) {
         // `ops explain` gives these reasons too.
-        let past = Folder::read(&asked.site).map_err(Stop::Wrong)?;
-        let state = MachineState::of_history(past, at).map_err(Stop::Wrong)?;
+        let state = MachineState::of_history(folder.clone(), at).map_err(Stop::Wrong)?;
         let mut words = state.held_words();
         for own in found.iter_mut().filter(|own| own.held.is_some()) {
             own.held = words.remove(own.id.as_str()).or(own.held.take());

@@ -6,7 +6,7 @@ use crate::gpus::{GpuNode, GpuTask, ScoreRule, TypicalTasks, score_rules};
 use crate::job::{Piece, Pieces, WHOLE_SHARE};
 use crate::machine::NodeAmounts;
 use crate::machine::tasks::{put_into, task_of};
-use crate::registry::{About, Family, Named, Params, Problem, abouts};
+use crate::registry::{About, Family, Params, Problem, abouts, named};
 use crate::topology::types::NodeTypes;
 
 /// Order in which nodes with room for a piece of a job are used, by a score of each node.
@@ -71,11 +71,7 @@ impl NodeOrderEntry {
     }
 }
 
-impl Named for NodeOrderEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(NodeOrderEntry);
 
 /// All orders of nodes that the key `order` can name.
 pub static NODE_ORDERS: &[&NodeOrderEntry] = &[

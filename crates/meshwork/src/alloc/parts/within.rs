@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::job::Piece;
-use crate::registry::{About, Family, Named, abouts};
+use crate::registry::{About, Family, abouts, named};
 
 /// Free cores and GPUs of an island of a node, such as a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +43,7 @@ impl WithinEntry {
     }
 }
 
-impl Named for WithinEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(WithinEntry);
 
 /// All rules that the key `within` can name, which order the islands of a node.
 pub static WITHIN: &[&WithinEntry] = &[&LOWEST, &TOGETHER, &SPREAD];

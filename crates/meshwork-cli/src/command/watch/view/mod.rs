@@ -192,21 +192,16 @@ impl View {
     }
 
     fn sentence(&self, happening: &RunEvent) -> String {
-        let id = happening.id;
-        let job =
-            self.scene.waiting().get(&id).or_else(|| Some(&self.scene.running().get(&id)?.job));
-        let job = match &happening.what {
-            EventKind::Arrived(job) | EventKind::Refused(job) => Some(job),
-            _ => job,
-        };
-        let name = job.map_or_else(
-            || format!("job {}", id.0.saturating_add(1)),
-            |job| format!("job {} ({})", number(id, job.number), job.request),
-        );
-        match &happening.what {
-            EventKind::Arrived(_) => format!("{name} arrives"),
-            EventKind::Refused(_) => format!("{name} does not fit the machine and is refused"),
-            EventKind::TurnedAway => format!("{name} is turned away"),
+        let does = match &happening.what {
+            EventKind::Down { site, node } => {
+                return format!("{} goes out of service", self.place(*site, *node));
+            }
+            EventKind::Up { site, node } => {
+                return format!("{} is in service again", self.place(*site, *node));
+            }
+            EventKind::Arrived(_) => "arrives".to_owned(),
+            EventKind::Refused(_) => "does not fit the machine and is refused".to_owned(),
+            EventKind::TurnedAway => "is turned away".to_owned(),
             EventKind::Started { site, placement } => {
                 let topology = &self.scene.topologies()[*site];
                 let at = placement.blocks.first();
@@ -217,17 +212,23 @@ impl View {
                 });
                 let several = self.scene.topologies().len() > 1;
                 let on = if several { format!(" on site {}", site + 1) } else { String::new() };
-                format!("{name} starts{on}{at}")
+                format!("starts{on}{at}")
             }
-            EventKind::Moved { placement } => format!("{name} goes on with {}", placement.len()),
-            EventKind::Finished => format!("{name} ends"),
-            EventKind::Interrupted => format!("{name} is interrupted and waits again"),
-            EventKind::Down { site, node } => {
-                format!("{} goes out of service", self.place(*site, *node))
+            EventKind::Moved { placement } => format!("goes on with {}", placement.len()),
+            EventKind::Finished => "ends".to_owned(),
+            EventKind::Interrupted => "is interrupted and waits again".to_owned(),
+        };
+        let id = happening.id;
+        let job = match &happening.what {
+            EventKind::Arrived(job) | EventKind::Refused(job) => Some(job),
+            _ => {
+                let waiting = self.scene.waiting().get(&id);
+                waiting.or_else(|| Some(&self.scene.running().get(&id)?.job))
             }
-            EventKind::Up { site, node } => {
-                format!("{} is in service again", self.place(*site, *node))
-            }
+        };
+        match job {
+            Some(job) => format!("job {} ({}) {does}", number(id, job.number), job.request),
+            None => format!("job {} {does}", id.0 + 1),
         }
     }
 
