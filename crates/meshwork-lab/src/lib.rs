@@ -18,22 +18,18 @@
 //! result depends on the number of threads, or on how often a sweep was interrupted.**
 #![allow(missing_docs, reason = "only the command and the Python package use it")]
 
-pub mod cell;
 pub mod choose;
-pub mod date;
 pub mod findings;
 pub mod gpus;
 pub mod lab;
-pub mod live;
 pub mod node_parts;
-pub mod operator;
 pub mod plan;
-pub mod report;
 pub mod run;
 pub mod slurm;
 mod standard;
 pub mod study;
 pub mod sweep;
+pub mod text_diff;
 pub mod trace;
 pub mod traffic;
 pub mod visible;

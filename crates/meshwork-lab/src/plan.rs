@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::node_parts::NodePartText;
 use crate::run::inputs::row;
-use crate::slurm::hostlist;
+use meshwork_slurm::hostlist;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
 
-use crate::report::{Maps, Report};
 use crate::study::{Refused, Study};
 
 pub(crate) fn catalogue() -> Catalogue {
@@ -38,17 +37,5 @@ impl Study {
         settings: &[String],
     ) -> Result<Study, Refused> {
         Study::parse_in(&catalogue(), file, source, folder, settings)
-    }
-}
-
-impl Report {
-    /// Reads the report of a results folder, or of a folder of results folders, without replay.
-    pub fn read(folder: &Path) -> Result<Report, Refused> {
-        Report::with_maps(folder, &Maps::none())
-    }
-
-    /// Reads the report of a results folder, in which chosen runs can be replayed event by event.
-    pub fn with_maps(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
-        Report::with_maps_in(&catalogue(), folder, maps)
     }
 }

@@ -11,7 +11,7 @@ use meshwork::observe::recorder::OwnerAttribute;
 use meshwork::workload::Inputs;
 use meshwork_lab::findings::statistics::Interval;
 use meshwork_lab::findings::summary::SummaryRow;
-use meshwork_lab::report::{Maps, Report};
+use meshwork_report::{Maps, Report};
 use meshwork_lab::run::inputs::Files;
 use meshwork_lab::run::store::{Input, RunRecord, Store, Trace, json, key};
 use meshwork_lab::run::{Results as Ended, Run, ScenarioRuns};

@@ -1,5 +1,7 @@
 //! The lines of a `slurm.conf` or a `topology.conf`, as pairs of keys and values.
 
+use std::collections::BTreeMap;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfLine {
     /// Counted from 1; of a continued line, the first line's number.
@@ -83,4 +85,11 @@ fn pairs(text: &str) -> Vec<(String, String)> {
         rest = after.trim_start();
     }
     pairs
+}
+
+/// Rows of a table of `sacctmgr show … -P`, by column.
+pub fn parsable_rows(text: &str) -> impl Iterator<Item = BTreeMap<&str, &str>> {
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();
+    lines.map(move |line| header.iter().copied().zip(line.split('|')).collect())
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use meshwork_lab::operator::instant::RunName;
+use meshwork_operator::instant::RunName;
 
 use crate::memory::Memory;
 

@@ -7,10 +7,10 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use meshwork_lab::choose::request::share;
-use meshwork_lab::date::unix_seconds;
-use meshwork_lab::live::ends::EndRule;
-use meshwork_lab::operator::instant::RunName;
-use meshwork_lab::operator::sacct::LocalClock;
+use meshwork_operator::instant::RunName;
+use meshwork_operator::live::ends::EndRule;
+use meshwork_slurm::date::unix_seconds;
+use meshwork_slurm::sacct::LocalClock;
 
 use super::sweep::duration;
 use crate::memory::Memory;

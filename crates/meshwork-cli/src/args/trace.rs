@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use meshwork_lab::date::unix_seconds;
-use meshwork_lab::trace::{FitModel, WAYS};
+use meshwork_lab::trace::FitModel;
+use meshwork_report::resampled::WAYS;
+use meshwork_slurm::date::unix_seconds;
 use toml::Value;
 
 use super::{not_negative, positive};

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
-use meshwork_lab::operator::read_text;
 use meshwork_lab::plan::ReadState;
+use meshwork_lab::slurm::read_text;
 use meshwork_lab::study::expand::expand;
 
 use crate::args::Plan;

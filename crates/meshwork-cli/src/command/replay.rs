@@ -8,11 +8,11 @@ use meshwork::sched::SchedulerEntry;
 use meshwork::workload::statistics::Statistics;
 use meshwork_lab::Study;
 use meshwork_lab::findings::number::count;
-use meshwork_lab::report::Maps;
 use meshwork_lab::run::memory::check_count;
 use meshwork_lab::study::asked::StudyRequest;
 use meshwork_lab::study::command_for;
 use meshwork_lab::trace::info;
+use meshwork_report::Maps;
 use toml::{Table, Value};
 
 use super::place::machine;

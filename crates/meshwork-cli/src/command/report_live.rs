@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::report::Report;
 use meshwork_lab::run::store::{RUNS, SEGMENTS};
 use meshwork_lab::sweep::{SweepProgress, progress};
 use meshwork_lab::visible::visible_json;
+use meshwork_report::Report;
 use serde_json::json;
 
 use crate::args::ServeUntil;
@@ -93,7 +93,7 @@ pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> 
 
 fn make(catalogue: &Catalogue, folder: &Path, version: u64) -> Result<(Made, SweepProgress), Stop> {
     let (now, _) = progress(catalogue, folder)?;
-    let maps = meshwork_lab::report::Maps::none();
+    let maps = meshwork_report::Maps::none();
     let report = Report::with_maps_in(catalogue, folder, &maps)?;
     let name = report.sections.first().map_or("", |section| section.title.as_str());
     let state = json!({

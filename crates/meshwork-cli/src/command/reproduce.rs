@@ -7,9 +7,9 @@ use meshwork_lab::Study;
 use meshwork_lab::findings::claims::{self, ClaimVerdict as Judged, Judgement};
 use meshwork_lab::gpus;
 use meshwork_lab::lab::leave_out;
-use meshwork_lab::report::Maps;
 use meshwork_lab::study::expand;
 use meshwork_lab::study::papers::{PAPERS, Paper, paper, studies};
+use meshwork_report::Maps;
 use serde_json::json;
 
 use super::run::{one, tell};

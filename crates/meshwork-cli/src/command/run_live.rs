@@ -8,7 +8,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use meshwork::observe::Observer;
-use meshwork_lab::report::{Content, Report};
 use meshwork_lab::run::{Results, Run, RunProgress, ScenarioRuns, Watcher};
 use meshwork_lab::study::asked::StudyRequest;
 use meshwork_lab::study::expand::{Point, expand};
@@ -16,6 +15,7 @@ use meshwork_lab::visible::visible_json;
 use meshwork_lab::watch::recording::Recording;
 use meshwork_lab::watch::{RunSnapshot, Spectator};
 use meshwork_lab::{Refused, Study};
+use meshwork_report::{Content, Report};
 use serde_json::{Value as Json, json};
 
 use crate::args::ServeUntil;

@@ -5,10 +5,10 @@ use meshwork_lab::findings::clock::LogStart;
 use meshwork_lab::run::file::{FileError, write_whole};
 use meshwork_lab::study::set::assignment;
 use meshwork_lab::trace::{
-    Converted, Distance, FitModel, Fitted, MAX_JOBS, Model, ResampledStatistic, convert, fit,
-    generate, info, resampled,
+    Converted, Distance, FitModel, Fitted, MAX_JOBS, Model, convert, fit, generate, info,
 };
 use meshwork_lab::visible::visible;
+use meshwork_report::resampled::{ResampledStatistic, resampled};
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 

@@ -1,7 +1,7 @@
 //! Tests seven report pages for accessibility, with the checker axe-core, and in print.
 //!
 //! No page has a serious violation, and no printed sheet is empty. `npm ci` in
-//! `crates/meshwork-lab/assets` installs axe-core. Without axe-core accessibility is not checked,
+//! `crates/meshwork-report/assets` installs axe-core. Without axe-core accessibility is not checked,
 //! and without a browser the whole test is skipped, each with a message.
 
 use std::fs;
@@ -16,12 +16,12 @@ use serde_json::Value as Json;
 /// Source text of axe-core; `None` if it is not installed.
 fn axe() -> Option<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../meshwork-lab/assets/node_modules/axe-core/axe.min.js");
+        .join("../meshwork-report/assets/node_modules/axe-core/axe.min.js");
     let text = fs::read_to_string(path).ok();
     if text.is_none() {
         skip(
             "tools",
-            "axe-core is not installed (npm ci in crates/meshwork-lab/assets), so no page was checked with it",
+            "axe-core is not installed (npm ci in crates/meshwork-report/assets), so no page was checked with it",
         );
     }
     text

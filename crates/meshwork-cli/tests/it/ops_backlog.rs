@@ -10,8 +10,8 @@ use crate::common::Numbers;
 use crate::common::backlog::{jobs, machine, replay, slurm_machine};
 use meshwork::alloc::listed::find;
 use meshwork::geometry::NodeSet;
-use meshwork_lab::operator::folder::{Folder, asked};
-use meshwork_lab::operator::history::{History, JobRecord};
+use meshwork_lab::slurm::folder::{Folder, asked};
+use meshwork_slurm::history::{History, JobRecord};
 use serde_json::json;
 
 #[test]

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::common::backlog::{completed, slurm_machine};
 use crate::common::{Said, meshwork};
-use meshwork_lab::operator::folder::{Folder, SlurmMachine};
-use meshwork_lab::operator::history::{History, JobRecord};
-use meshwork_lab::operator::unmodelled::Beyond;
+use meshwork_lab::slurm::folder::{Folder, SlurmMachine};
+use meshwork_slurm::history::Beyond;
+use meshwork_slurm::history::{History, JobRecord};
 use serde_json::{Value as Json, json};
 
 /// Eight nodes in a row with blocks of several lengths.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::common::backlog::{completed, replay, slurm_machine};
 use crate::common::{Numbers, Said, TORUS, meshwork, skip};
-use meshwork_lab::operator::folder::Folder;
-use meshwork_lab::operator::history::{History, JobRecord};
+use meshwork_lab::slurm::folder::Folder;
+use meshwork_slurm::history::{History, JobRecord};
 use serde_json::{Value as Json, json};
 
 const BLOCKS: &str = "- topology: t
@@ -95,8 +95,8 @@ fn the_one_decision_that_is_not_the_rules_is_named() {
                 let name = format!("n{node:02}");
                 let others =
                     stays.iter().filter(|other| other.id != stay.id && during(stay, other));
-                let lists = others
-                    .map(|other| meshwork_lab::slurm::hostlist::names(&other.nodelist).unwrap());
+                let lists =
+                    others.map(|other| meshwork_slurm::hostlist::names(&other.nodelist).unwrap());
                 (lists.flatten().all(|used| used != name) && stay.nodelist != name).then_some(name)
             };
             (0..64).rev().find_map(own)

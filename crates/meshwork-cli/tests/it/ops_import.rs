@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Said, meshwork, skip};
-use meshwork_lab::operator::folder::Folder;
-use meshwork_lab::operator::history::JobRecord;
+use meshwork_lab::slurm::folder::Folder;
+use meshwork_slurm::history::JobRecord;
 use serde_json::{Value as Json, json};
 
 /// Ring of eight nodes with blocks of one, two and four nodes.

@@ -10,10 +10,10 @@ use std::process::Stdio;
 
 use crate::common::backlog::{completed, slurm_machine};
 use crate::common::{Numbers, Said, command, examples, meshwork};
-use meshwork_lab::operator::controller::rules::SiteRules;
-use meshwork_lab::operator::controller::{ControllerReplay, JobOutcome};
-use meshwork_lab::operator::folder::Folder;
-use meshwork_lab::operator::history::{History, JobRecord, StartedBy};
+use meshwork_lab::slurm::folder::Folder;
+use meshwork_operator::controller::rules::SiteRules;
+use meshwork_operator::controller::{ControllerReplay, JobOutcome};
+use meshwork_slurm::history::{History, JobRecord, StartedBy};
 use serde_json::{Value as Json, json};
 
 /// 4 × 4 × 4 nodes with boxes of the given sides.

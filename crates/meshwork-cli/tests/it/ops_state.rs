@@ -10,14 +10,14 @@ use std::path::Path;
 
 use crate::common::{Numbers, meshwork, skip};
 use meshwork::geometry::NodeSet;
-use meshwork_lab::operator::defrag::{Cost, DefragTarget, defrag};
-use meshwork_lab::operator::explain::{WaitReason, explain};
-use meshwork_lab::operator::folder::{Folder, SlurmMachine, asked};
-use meshwork_lab::operator::history::{History, JobRecord};
-use meshwork_lab::operator::places::places;
-use meshwork_lab::operator::sacct::LocalClock;
-use meshwork_lab::operator::state::{HeldBack, MachineState, RunningJob};
-use meshwork_lab::slurm::desk::{SlurmAllocator, SlurmAnswer};
+use meshwork_lab::slurm::folder::{Folder, SlurmMachine, asked};
+use meshwork_operator::defrag::{Cost, DefragTarget, defrag};
+use meshwork_operator::explain::{WaitReason, explain};
+use meshwork_operator::places::places;
+use meshwork_operator::state::{HeldBack, MachineState, RunningJob};
+use meshwork_slurm::desk::{SlurmAllocator, SlurmAnswer};
+use meshwork_slurm::history::{History, JobRecord};
+use meshwork_slurm::sacct::LocalClock;
 use serde_json::{Value as Json, json};
 
 const TORUS: &str = "- topology: t

@@ -8,13 +8,13 @@ use meshwork::registry::name_of;
 use toml::{Table, Value};
 
 use super::Raced;
-use crate::operator::propose::text::difference;
 use crate::run::inputs::Files;
-use crate::slurm::lines::lines;
 use crate::slurm::open_sites;
 use crate::study::expand::Point;
 use crate::study::set::set;
 use crate::study::{SCENARIO_KEYS, Study};
+use crate::text_diff::difference;
+use meshwork_slurm::lines::lines;
 
 /// Scenario of a candidate, with only the keys that the study sets and without default values.
 fn scenario_of(study: &Study, point: &Point) -> Table {

@@ -10,9 +10,9 @@ use meshwork::scenario::Scenario;
 use meshwork::workload::swf::Header;
 use serde::{Deserialize, Serialize};
 
-use crate::date::written;
 use crate::findings::statistics::Interval;
 use crate::study::Study;
+use meshwork_slurm::date::written;
 
 const UNITS: [(&str, f64); 4] =
     [("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0), ("days", 86_400.0)];
@@ -150,7 +150,7 @@ impl Clock {
     }
 
     /// Factor from units of the clock to the shown unit, for a metric in `unit`, such as `time`.
-    pub(crate) fn scale(&self, unit: &str) -> f64 {
+    pub fn scale(&self, unit: &str) -> f64 {
         match unit {
             "time" => 1.0 / self.factor,
             "jobs per time" => self.factor,

@@ -10,7 +10,7 @@ use crate::study::{Baseline, Study, same};
 
 /// Index of the scenario that differs only in the compared key, of which it has the baseline's
 /// value.
-pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
+pub fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     let at = study.sweep.iter().position(|axis| axis.key == baseline.key)?;
     let stride: usize = study.sweep[at + 1..].iter().map(|axis| axis.values.len()).product();
     let values = &study.sweep[at].values;
@@ -27,17 +27,17 @@ pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Optio
 /// By Fieller's method, the 95 % interval contains a ratio *r* if the difference between the first
 /// mean and *r* times the second mean is not significant.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Ratio {
-    pub(crate) mean: f64,
+pub struct Ratio {
+    pub mean: f64,
     /// Ends of the 95 % interval; `None` for too little data. The upper end may be infinite.
-    pub(crate) ends: Option<[f64; 2]>,
-    pub(crate) difference: Interval,
-    pub(crate) base: f64,
+    pub ends: Option<[f64; 2]>,
+    pub difference: Interval,
+    pub base: f64,
 }
 
 impl Ratio {
     /// Whether the interval is at most twice as wide as that of the difference, divided by `base`.
-    pub(crate) fn is_informative(&self) -> bool {
+    pub fn is_informative(&self) -> bool {
         let Some([low, high]) = self.ends else { return true };
         if high.is_infinite() {
             return low > 1.0;
@@ -47,7 +47,7 @@ impl Ratio {
     }
 
     /// Change in percent, with the ends of its interval: a ratio of 1.2 is a change of 20 %.
-    pub(crate) fn percent(&self) -> (f64, Option<f64>, Option<f64>) {
+    pub fn percent(&self) -> (f64, Option<f64>, Option<f64>) {
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         let of_difference = || {
             let half = self.difference.half_width? / self.base;
@@ -58,17 +58,17 @@ impl Ratio {
         (percent(self.mean), end(0), end(1).filter(|end| end.is_finite()))
     }
 
-    pub(crate) fn is_significant(&self) -> bool {
+    pub fn is_significant(&self) -> bool {
         self.difference.excludes_zero()
     }
 }
 
-pub(crate) const ROUNDING: f64 = 1e-12;
+pub const ROUNDING: f64 = 1e-12;
 
 const HALVINGS: usize = 32;
 
 /// Ratio of a non-negative metric's means in two scenarios, first to second. **O(n)** for *n* runs.
-pub(crate) fn ratio(
+pub fn ratio(
     study: &Study,
     results: &Results,
     (ours, theirs): (usize, usize),

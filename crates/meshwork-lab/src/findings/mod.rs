@@ -14,4 +14,4 @@ pub mod trend;
 pub mod unlike;
 pub mod words;
 
-pub(crate) use differences::{ROUNDING, Ratio, partner, ratio};
+pub use differences::{ROUNDING, Ratio, partner, ratio};

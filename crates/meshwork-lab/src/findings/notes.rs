@@ -101,7 +101,7 @@ fn counted(
 }
 
 /// Whether a scenario has an ideal network, so that run times do not depend on placement.
-pub(crate) fn is_ideal(point: &Point) -> bool {
+pub fn is_ideal(point: &Point) -> bool {
     point.scenario.table().get("network").is_none_or(|network| name_of(network) == Some("ideal"))
 }
 

@@ -46,7 +46,7 @@ impl Interval {
     /// `None` if it excludes 0 already, or if it is unknown.
     ///
     /// ```
-    /// use meshwork_lab::operator::paired::interval;
+    /// use meshwork_operator::paired::interval;
     /// let own = Interval { mean: Some(-2.0), half_width: Some(6.0), ..interval(&[1.0]) };
     /// # use meshwork_lab::findings::statistics::Interval;
     /// assert_eq!(own.factor_to_decide(), Some(9.0));

@@ -116,7 +116,7 @@ fn replay(
         .map_or(CheckVerdict::Same, CheckVerdict::Different))
 }
 
-pub(crate) fn scenario_of(
+pub fn scenario_of(
     catalogue: &Catalogue,
     record: &RunRecord,
     files: &Files,

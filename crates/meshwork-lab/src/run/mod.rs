@@ -18,7 +18,7 @@ mod runner;
 mod runs;
 pub mod seal;
 pub mod store;
-pub(crate) mod threads;
+pub mod threads;
 mod ticker;
 pub(crate) mod windows;
 
@@ -33,7 +33,7 @@ pub use part::{BEAT, Unit, Worked};
 pub use replications::{has_same_jobs, known, more, watched};
 pub use results::Results;
 pub use runner::{Runner, Stopped};
-pub(crate) use runner::{caught, locked};
+pub use runner::{caught, locked};
 pub(crate) use runs::Batches;
 pub use runs::ScenarioRuns;
 pub use threads::NoThreads;

@@ -388,7 +388,7 @@ const AT_ONCE: usize = 1 << 14;
 pub struct Stopped(pub String);
 
 /// Converts a panic inside a run to an error, so that other runs go on.
-pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+pub fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         if let Some(Stopped(sentence)) = panic.downcast_ref() {
             return Err(sentence.clone());
@@ -403,7 +403,7 @@ pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, St
 }
 
 /// Locks a mutex and ignores poisoning, since its plain data is consistent after every statement.
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

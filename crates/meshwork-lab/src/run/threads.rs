@@ -39,7 +39,7 @@ impl Threads {
 }
 
 /// Pool of `threads` threads; 0 uses one per processor.
-pub(crate) fn pool(threads: usize) -> Result<ThreadPool, NoThreads> {
+pub fn pool(threads: usize) -> Result<ThreadPool, NoThreads> {
     ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()

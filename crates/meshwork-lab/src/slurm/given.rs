@@ -6,11 +6,11 @@ use meshwork::registry::{Kind, Problem, did_you_mean};
 use meshwork::sched::slurm::ENTRY;
 use toml::{Table, Value};
 
-use super::conf::{Conf, Partition};
 use super::scenario::access_keys;
-use crate::operator::controller::rules::rows;
-use crate::operator::folder::{CONF, GRES, JOBS, SlurmMachine, TABLES, TOPOLOGIES};
 use crate::run::inputs::Files;
+use crate::slurm::folder::{CONF, GRES, JOBS, SlurmMachine, TABLES, TOPOLOGIES};
+use meshwork_slurm::conf::{Conf, Partition};
+use meshwork_slurm::lines::parsable_rows;
 
 const SITE: &str = "site";
 
@@ -114,7 +114,7 @@ pub(super) fn add_scheduler(table: &mut Table, conf: &Conf, qos: Option<&str>) {
         _ => return,
     };
     let mut found = parameters(conf);
-    let qos = rows(qos.unwrap_or_default()).filter_map(|row| {
+    let qos = parsable_rows(qos.unwrap_or_default()).filter_map(|row| {
         let priority: i64 = row.get("Priority")?.parse().ok()?;
         Some(named(row.get("Name")?, [("Priority", priority)]))
     });

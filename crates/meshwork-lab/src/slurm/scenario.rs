@@ -12,12 +12,12 @@ use meshwork::topology::Node;
 use toml::{Table, Value};
 
 use super::given::{ALL, add_scheduler};
-use super::hostlist::{in_order, names};
-use super::shared::{SharedSite, gres};
-use super::site::{self, Reading, SlurmSite};
-use super::topology::{SlurmTopology, Structure, TopologyKind};
-use crate::operator::folder::{FLAT, TOPOLOGIES};
 use crate::run::inputs::Files;
+use crate::slurm::folder::{FLAT, TOPOLOGIES};
+use meshwork_slurm::hostlist::{in_order, names};
+use meshwork_slurm::shared::{SharedSite, gres};
+use meshwork_slurm::site::{self, Reading, SlurmSite};
+use meshwork_slurm::topology::{SlurmTopology, Structure, TopologyKind};
 
 /// Machine key for Slurm's topology file, and name of the allocator that follows it.
 const SLURM: &str = "slurm";

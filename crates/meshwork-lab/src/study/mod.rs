@@ -1,6 +1,7 @@
 //! Study files in TOML, which are parsed strictly: an unknown or misplaced key is an error.
 
 pub mod asked;
+pub mod axes;
 mod claims;
 pub mod expand;
 mod keys;
@@ -8,6 +9,7 @@ mod lists;
 pub mod locate;
 pub mod papers;
 mod refused;
+pub mod sample;
 pub mod schema;
 pub mod set;
 pub mod stored;
@@ -446,7 +448,7 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
 }
 
 /// Whether two values in a study are equal. The values `1` and `1.0` are equal.
-pub(crate) fn same(a: &Value, b: &Value) -> bool {
+pub fn same(a: &Value, b: &Value) -> bool {
     match (number(a), number(b)) {
         (Some(a), Some(b)) => a.total_cmp(&b).is_eq(),
         _ => a == b,

@@ -9,7 +9,9 @@ use std::time::{Duration, SystemTime};
 use meshwork::catalogue::Catalogue;
 use rayon::prelude::*;
 
-use crate::report::failures_in;
+use meshwork_slurm::cell::plain;
+
+use crate::findings::summary::shown;
 use crate::run::file::temporary;
 use crate::run::replications::first;
 use crate::run::store::{Archive, Note, RUNS, RunFindings, SEGMENTS, ShardAttempt, attempts};
@@ -128,13 +130,36 @@ impl Known {
     }
 }
 
+/// Failed runs in `failures.csv`. Unreadable lines are skipped: their runs count as not run.
+fn listed_failures(folder: &Path, points: &[Point]) -> BTreeMap<(usize, u64), String> {
+    let mut failures = BTreeMap::new();
+    let Ok(mut reader) = csv::Reader::from_path(folder.join("failures.csv")) else {
+        return failures;
+    };
+    let label = |point: &Point| -> Vec<String> {
+        point.swept.iter().map(|(_, value)| shown(value)).collect()
+    };
+    let mut indices: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    for (index, point) in points.iter().enumerate() {
+        indices.entry(label(point)).or_insert(index);
+    }
+    for row in reader.records().flatten() {
+        let cells: Vec<String> = row.iter().map(|cell| plain(cell).to_owned()).collect();
+        let [swept @ .., replication, message] = &cells[..] else { continue };
+        if let (Some(&index), Ok(replication)) = (indices.get(swept), replication.parse()) {
+            failures.insert((index, replication), message.clone());
+        }
+    }
+    failures
+}
+
 /// Error messages of failed runs in `failures.csv` and in segments, by scenario and replication.
-pub(crate) fn failures(
+pub fn failures(
     folder: &Path,
     points: &[Point],
     attempts: &[ShardAttempt],
 ) -> BTreeMap<(usize, u64), String> {
-    let mut failures = failures_in(folder, points);
+    let mut failures = listed_failures(folder, points);
     for note in attempts.iter().flat_map(|attempt| &attempt.notes) {
         if let Note::Failed { scenario, replication, message, .. } = note {
             failures.insert((*scenario, *replication), message.clone());

@@ -12,6 +12,7 @@ use crate::run::store::{Note, RUNS, Store};
 use crate::run::{RunProgress, Runner, Watcher};
 use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::expand::Point;
+use crate::study::sample::sample;
 use crate::study::{Refused, Study};
 use crate::sweep::deal::Deal;
 use crate::sweep::name::{Shard, attempt};
@@ -82,7 +83,7 @@ pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> 
         build: &work.build,
         store: Some(Mutex::new(store)),
         jobs,
-        kept: Kept::of(&work.folder, study.record, crate::report::sample(study)),
+        kept: Kept::of(&work.folder, study.record, sample(study)),
         progress: work.progress,
         watcher: work.watcher,
         stop: work.stop,

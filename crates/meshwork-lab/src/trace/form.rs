@@ -12,9 +12,9 @@ use meshwork::workload::table::{COLUMNS, CellKind, Column, Listed};
 use meshwork::workload::{Inputs, Rows, WorkloadError};
 
 use super::published;
-use crate::cell::written;
 use crate::run::inputs::{Files, is_tsv};
 use crate::study::Refused;
+use meshwork_slurm::cell::written;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {

@@ -1,11 +1,10 @@
 //! Logs of jobs: statistics, conversion, cleaning, generation from a model, and fits of models.
 
-mod convert;
+pub mod convert;
 mod fit;
 mod form;
 mod generate;
 mod published;
-mod resampled;
 
 use std::ops::Range;
 use std::path::Path;
@@ -18,17 +17,16 @@ use meshwork::workload::statistics::Statistics;
 use meshwork::workload::swf::{Header, Record};
 use toml::{Table, Value};
 
-use crate::date::unix_seconds;
 use crate::run::file::write_whole;
 use crate::run::inputs::Files;
 use crate::study::Refused;
+use meshwork_slurm::date::unix_seconds;
 
 pub use convert::{Converted, convert};
 pub use fit::{Distance, FitModel, Fitted, MIN_JOBS, Spread, fit};
 pub use form::Form;
 pub use generate::{MAX_JOBS, Model, generate};
-pub(crate) use published::{SlurmPieces, history, megabytes};
-pub use resampled::{ResampledLog, ResampledStatistic, WAYS, resampled};
+pub use published::{SlurmPieces, history, megabytes};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
@@ -40,7 +38,7 @@ pub enum TraceError {
 
 impl TraceError {
     /// Prefixes the error's sentence with the name of the file, unless the sentence begins with it.
-    fn about(self, shown: &str) -> TraceError {
+    pub fn about(self, shown: &str) -> TraceError {
         match self {
             TraceError::Wrong(sentence) if !sentence.starts_with(shown) => {
                 TraceError::Wrong(format!("{shown}: {sentence}"))

@@ -15,7 +15,6 @@ use meshwork_lab::choose::outcome::{ChoiceOutcome, RaceEnd};
 use meshwork_lab::choose::race::Fate;
 use meshwork_lab::choose::request::ChoiceRequest;
 use meshwork_lab::choose::{CHOICE, ChooseOptions, WINNER, choose, choose_shard};
-use meshwork_lab::report::Report;
 use meshwork_lab::sweep::{Shard, collect};
 
 /// Six candidates on a small machine, with runs of some hundred microseconds.
@@ -434,31 +433,6 @@ fn a_log_becomes_a_distribution_and_its_end_a_test() {
     if choice.is_confirmed() == Some(false) {
         assert!(choice.sentences()[0].contains("is not confirmed"));
     }
-}
-
-#[test]
-fn the_page_of_a_choice_names_its_candidates() {
-    let folder = tempfile::tempdir().unwrap();
-    let request = request(|own| own.second = Some("utilization".to_owned()));
-    let choice = made(&study(STUDY), request, Some(folder.path())).unwrap();
-    let report = Report::read(folder.path()).unwrap();
-    let section = &report.sections[0];
-    let view = |name: &str| {
-        let figure = section.figures.iter().find(|figure| figure.id.ends_with(name)).unwrap();
-        &figure.views[0]
-    };
-    let marks = &view("-trade-off").series;
-    let mut labels: Vec<&str> =
-        marks.iter().flat_map(|line| &line.labels).map(String::as_str).collect();
-    labels.sort_unstable();
-    let all = ["easy, first_fit", "easy, random", "fcfs, first_fit", "fcfs, random"];
-    assert_eq!(labels, [&all[..], &["sjf, first_fit", "sjf, random"]].concat());
-    let race = view("-race");
-    assert_eq!(race.colour.as_ref().unwrap().label, "scheduler, allocator");
-    assert!(race.series.iter().all(|line| labels.contains(&&*line.name)));
-    // The table numbers candidates from 1. The index `recommended` counts from 0.
-    let chosen = format!("#{} scheduler = ", choice.recommended.unwrap() + 1);
-    assert!(section.tables[0].rows[0][0].text.starts_with(&chosen));
 }
 
 /// Small version of the measurement of 500 policies in docs/performance.md.

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use meshwork::rng::Stream;
 use meshwork::workload::table::{COLUMNS, Cell, CellKind, Column, Listed, Outcome};
-use meshwork_lab::cell::{plain, written};
 use meshwork_lab::run::inputs::row;
 use meshwork_lab::trace::convert;
 use meshwork_lab::{Options, Study, run};
+use meshwork_slurm::cell::{plain, written};
 
 /// Columns of requests, each with a machine and an allocator for it.
 const ASKED: [(&str, &str); 5] = [

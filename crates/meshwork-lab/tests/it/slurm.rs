@@ -10,13 +10,13 @@ use meshwork::alloc::listed::NodeRequest;
 use meshwork::geometry::NodeSet;
 use meshwork::job::{Constraints, Job, Request, Time};
 use meshwork_lab::Study;
-use meshwork_lab::slurm::check;
-use meshwork_lab::slurm::desk::{SlurmAllocator, SlurmAnswer, SlurmRequest};
-use meshwork_lab::slurm::finding::Level;
-use meshwork_lab::slurm::hostlist::names;
-use meshwork_lab::slurm::site::{Reading, SlurmFiles, read_texts};
-use meshwork_lab::slurm::topology::Structure;
 use meshwork_lab::study::expand::expand;
+use meshwork_slurm::check;
+use meshwork_slurm::desk::{SlurmAllocator, SlurmAnswer, SlurmRequest};
+use meshwork_slurm::finding::Level;
+use meshwork_slurm::hostlist::names;
+use meshwork_slurm::site::{Reading, SlurmFiles, read_texts};
+use meshwork_slurm::topology::Structure;
 use serde_json::Value as Json;
 
 fn files(topology: &str) -> SlurmFiles {
@@ -150,7 +150,7 @@ fn what_slurm_overlooks_is_warned_of() {
     // Correct files have no findings.
     let sound = "- topology: t\n  torus3d:\n    toruses:\n      - name: p\n        dims: {x: 4, y: 4, z: 4}\n        nodes: n[0-63]\n        placements:\n          - dims: {x: 1, y: 1, z: 1}\n          - dims: {x: 2, y: 2, z: 2}\n          - dims: {x: 4, y: 4, z: 4}\n";
     let checked = check::of(reading(sound, CONF));
-    assert_eq!(checked.findings(), Vec::<&meshwork_lab::slurm::finding::LintFinding>::new());
+    assert_eq!(checked.findings(), Vec::<&meshwork_slurm::finding::LintFinding>::new());
     assert_eq!((checked.tables[0].rows.len(), checked.drawings[0].len()), (3, 20));
 }
 

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::findings::number::plural;
-use meshwork_lab::live::SlurmCommands;
-use meshwork_lab::live::agent::{AgentSettings, PlacementAgent, prepare, set_state};
-use meshwork_lab::live::process::ProcessCommands;
-use meshwork_lab::live::replay::replay;
-use meshwork_lab::operator::read_text;
 use meshwork_lab::run::file::FileError;
 use meshwork_lab::run::lock::Lock;
+use meshwork_lab::slurm::read_text;
+use meshwork_operator::live::SlurmCommands;
+use meshwork_operator::live::agent::{AgentSettings, PlacementAgent, prepare, set_state};
+use meshwork_operator::live::process::ProcessCommands;
+use meshwork_operator::live::replay::replay;
 use serde_json::{Value as Json, json};
 
 use super::live::{EndsFile, MetricsServer, Pause, machine, policy};
@@ -81,7 +81,7 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -
     log.add(&json!({
         "event": "begin", "t": commands.now(), "version": env!("CARGO_PKG_VERSION"),
         "study": asked.live.policy, "park": asked.park, "run": asked.run, "pass": asked.pass,
-        "dry_run": asked.dry_run, "names": meshwork_lab::slurm::hostlist::in_order(policy.names.iter().map(String::as_str)),
+        "dry_run": asked.dry_run, "names": meshwork_slurm::hostlist::in_order(policy.names.iter().map(String::as_str)),
     }));
     let server = MetricsServer::begin(asked.live.metrics)?;
     let pause = Pause::new(asked.live.poll, asked.wake)?;

@@ -1,8 +1,8 @@
 //! `meshwork ops check`: prints the problems in the configuration files of a Slurm machine.
 
 use meshwork_lab::slurm;
-use meshwork_lab::slurm::check::{self, PlacementTable};
-use meshwork_lab::slurm::finding::Level;
+use meshwork_slurm::check::{self, PlacementTable};
+use meshwork_slurm::finding::Level;
 use serde_json::Value as Json;
 
 use crate::args::ops;

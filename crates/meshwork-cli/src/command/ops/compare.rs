@@ -3,15 +3,14 @@
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::findings::statistics::Interval;
 use meshwork_lab::findings::words::short_paths;
-use meshwork_lab::operator::compare::{
-    Comparison, Contender, ReplayOptions, compare, jobs_that_ran,
-};
-use meshwork_lab::operator::fidelity::{self, Fidelity};
-use meshwork_lab::operator::folder::Folder;
-use meshwork_lab::operator::unlisted::Unlisted;
-use meshwork_lab::operator::unmodelled::{self, Unmodelled};
-use meshwork_lab::report;
 use meshwork_lab::run::file::write_whole;
+use meshwork_lab::slurm::folder::Folder;
+use meshwork_operator::compare::{
+    Comparison, Contender, ReplayOptions, compare, jobs_that_ran, page,
+};
+use meshwork_operator::fidelity::{self, Fidelity};
+use meshwork_operator::unlisted::Unlisted;
+use meshwork_operator::unmodelled::{self, Unmodelled};
 
 use crate::args::ops;
 use crate::command::meter::Meter;
@@ -117,7 +116,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
         "site".clone_into(&mut titles[0]);
     }
     if let Some(file) = &arguments.report {
-        write_whole(file, report::compared(&compared, &titles).as_bytes())
+        write_whole(file, page(&compared, &titles).as_bytes())
             .map_err(|error| Stop::Failed(error.to_string()))?;
     }
     if arguments.json {

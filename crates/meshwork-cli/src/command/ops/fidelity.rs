@@ -1,9 +1,9 @@
 //! `meshwork ops fidelity`: counts the recorded decisions that the model of a site reproduces.
 
 use meshwork_lab::findings::number::{Rounded, significant};
-use meshwork_lab::operator::fidelity::{self, Fidelity, PredictedWaits};
-use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::run::file::write_whole;
+use meshwork_lab::slurm::folder::Folder;
+use meshwork_operator::fidelity::{self, Fidelity, PredictedWaits};
 
 use crate::args::ops;
 use crate::command::meter::Meter;

@@ -1,11 +1,13 @@
 //! `meshwork ops import`: converts a machine's files and its history of jobs to a site folder.
 
-use meshwork_lab::date;
 use meshwork_lab::findings::number::{plural, significant};
-use meshwork_lab::operator::folder::{Folder, SlurmMachine, TABLES, check_table};
-use meshwork_lab::operator::kueue::Snapshots;
-use meshwork_lab::operator::quality::{self, Quality};
-use meshwork_lab::operator::{FileProblem, read_text, sacct, swf};
+use meshwork_lab::slurm::folder::{Folder, SlurmMachine, TABLES, check_table};
+use meshwork_lab::slurm::read_text;
+use meshwork_operator::quality::{self, Quality};
+use meshwork_operator::swf;
+use meshwork_slurm::date;
+use meshwork_slurm::kueue::Snapshots;
+use meshwork_slurm::{FileProblem, sacct};
 
 use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict, say};

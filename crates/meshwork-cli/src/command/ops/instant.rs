@@ -5,9 +5,9 @@
 
 use meshwork::catalogue::Catalogue;
 use meshwork::job::{Cause, Time};
-use meshwork_lab::operator::instant::defrag::{self, InstantTarget};
-use meshwork_lab::operator::instant::explain::{InstantExplanation, InstantReason, PlannedStart};
-use meshwork_lab::operator::instant::{Instant, request};
+use meshwork_operator::instant::defrag::{self, InstantTarget};
+use meshwork_operator::instant::explain::{InstantExplanation, InstantReason, PlannedStart};
+use meshwork_operator::instant::{Instant, request};
 
 use super::any_of;
 use super::state::cost;

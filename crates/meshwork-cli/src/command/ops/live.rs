@@ -9,10 +9,10 @@ use std::time::{Duration, SystemTime};
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
-use meshwork_lab::live::ends::{EndRule, ExpectedEnds};
-use meshwork_lab::live::policy::{LivePolicy, node_names};
-use meshwork_lab::operator::folder::{Folder, SlurmMachine};
-use meshwork_lab::slurm::hostlist;
+use meshwork_lab::slurm::folder::{Folder, SlurmMachine};
+use meshwork_operator::live::ends::{EndRule, ExpectedEnds};
+use meshwork_operator::live::policy::{LivePolicy, node_names};
+use meshwork_slurm::hostlist;
 
 use crate::args::ops;
 use crate::output::{Stop, say};

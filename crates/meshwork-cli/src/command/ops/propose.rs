@@ -4,12 +4,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use meshwork_lab::findings::number::{Rounded, plural, significant};
-use meshwork_lab::operator::folder::Folder;
-use meshwork_lab::operator::propose::{
+use meshwork_lab::run::file::write_whole;
+use meshwork_lab::slurm::folder::Folder;
+use meshwork_lab::text_diff::difference;
+use meshwork_operator::propose::{
     CONFIDENCE, ListProposal, SearchLimits, SearchProgress, TopologyLists, propose, searched, text,
 };
-use meshwork_lab::operator::unmodelled::{self, Unmodelled};
-use meshwork_lab::run::file::write_whole;
+use meshwork_operator::unmodelled::{self, Unmodelled};
 
 use super::compare::{caveats, judge, paragraph, terms};
 use crate::args::ops;
@@ -82,7 +83,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
         .as_ref()
         .map_or_else(|| "proposed topology.yaml".to_owned(), |file| file.display().to_string());
     match new {
-        Some(new) => lines(out, &text::difference(old, &new, name, &proposed))?,
+        Some(new) => lines(out, &difference(old, &new, name, &proposed))?,
         None => {
             let says = format!(
                 "{name} has its lists not line by line, so the change is for you to make. The lists of {} become:",

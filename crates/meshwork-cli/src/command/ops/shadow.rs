@@ -6,11 +6,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::live::process::ProcessCommands;
-use meshwork_lab::live::shadow::{ShadowedStart, SiteShadow};
-use meshwork_lab::operator::folder::{Folder, SlurmMachine};
-use meshwork_lab::operator::{quality, sacct};
 use meshwork_lab::run::file::write_whole;
+use meshwork_lab::slurm::folder::{Folder, SlurmMachine};
+use meshwork_operator::live::process::ProcessCommands;
+use meshwork_operator::live::shadow::{ShadowedStart, SiteShadow};
+use meshwork_operator::quality;
+use meshwork_slurm::sacct;
 
 use super::live::{EndsFile, MetricsServer, Pause, machine, policy};
 use crate::args::ops;

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::findings::number::plural;
-use meshwork_lab::operator::defrag::{self, Cost, DefragTarget, defrag};
-use meshwork_lab::operator::explain::{self, Explanation, WaitReason};
-use meshwork_lab::operator::folder::{Folder, SlurmMachine};
-use meshwork_lab::operator::instant::{Instant, is_saved};
-use meshwork_lab::operator::read_text;
-use meshwork_lab::operator::sacct::LocalClock;
-use meshwork_lab::operator::state::{HeldBack, MachineState, QueueReason};
+use meshwork_lab::slurm::folder::{Folder, SlurmMachine};
+use meshwork_lab::slurm::read_text;
 use meshwork_lab::study::asked::EXPERIMENT;
+use meshwork_operator::defrag::{self, Cost, DefragTarget, defrag};
+use meshwork_operator::explain::{self, Explanation, WaitReason};
+use meshwork_operator::instant::{Instant, is_saved};
+use meshwork_operator::state::{HeldBack, MachineState, QueueReason};
+use meshwork_slurm::sacct::LocalClock;
 use serde_json::{Value as Json, json};
 
 use super::{any_of, instant};

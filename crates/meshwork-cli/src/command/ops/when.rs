@@ -1,10 +1,10 @@
 //! `meshwork ops when`: predicts intervals in which waiting jobs are likely to start.
 
-use meshwork_lab::operator::controller::rules::SiteRules;
-use meshwork_lab::operator::folder::Folder;
-use meshwork_lab::operator::sacct::LocalClock;
-use meshwork_lab::operator::state::MachineState;
-use meshwork_lab::operator::when::{PastRatios, SampledFutures, StartInterval, StartQueue};
+use meshwork_lab::slurm::folder::Folder;
+use meshwork_operator::controller::rules::SiteRules;
+use meshwork_operator::state::MachineState;
+use meshwork_operator::when::{PastRatios, SampledFutures, StartInterval, StartQueue};
+use meshwork_slurm::sacct::LocalClock;
 use serde_json::json;
 
 use super::state::{held_back, second};

@@ -7,9 +7,10 @@ use meshwork::alloc::shared::SharedGrant;
 use meshwork::geometry::NodeSet;
 use meshwork::pool::Name;
 use meshwork_lab::slurm;
-use meshwork_lab::slurm::desk::{self, SlurmAllocator, SlurmAnswer};
-use meshwork_lab::slurm::shared::desk::SharedAllocator;
-use meshwork_lab::slurm::shared::{SharedSite, gres, options};
+use meshwork_slurm::desk::{self, SlurmAllocator, SlurmAnswer};
+use meshwork_slurm::hostlist;
+use meshwork_slurm::shared::desk::SharedAllocator;
+use meshwork_slurm::shared::{SharedSite, gres, options};
 use serde_json::{Value as Json, json};
 
 use super::Clerk;
@@ -228,7 +229,7 @@ fn hosts(asked: &Asked, key: &str) -> Result<Option<String>, String> {
     match value(asked, key) {
         None => Ok(None),
         Some(Json::String(list)) => {
-            slurm::hostlist::names(list).map_err(|says| format!("`{key}`: {says}"))?;
+            hostlist::names(list).map_err(|says| format!("`{key}`: {says}"))?;
             Ok(Some(list.clone()))
         }
         Some(other) => {

@@ -120,7 +120,7 @@ pub(super) fn save(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
 mod tests {
     use meshwork::catalogue::Catalogue;
     use meshwork::pool::{NamedPool, Pool};
-    use meshwork_lab::operator::instant::Instant;
+    use meshwork_operator::instant::Instant;
 
     use super::*;
 

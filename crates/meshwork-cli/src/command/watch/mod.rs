@@ -14,10 +14,10 @@ use meshwork::catalogue::Catalogue;
 use meshwork::job::Time;
 use meshwork_lab::Study;
 use meshwork_lab::findings::clock::Clock;
-use meshwork_lab::operator::instant::RunName;
 use meshwork_lab::study::asked::EXPERIMENT;
 use meshwork_lab::study::expand::{Point, count, point_at};
 use meshwork_lab::watch::{Live, Scene};
+use meshwork_operator::instant::RunName;
 
 use crate::args::Watch;
 use crate::output::{Ended, Output, Stop, Verdict, colour_is_welcome};

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use meshwork_lab::operator::controller::ControllerReplay;
-use meshwork_lab::operator::controller::rules::SiteRules;
-use meshwork_lab::operator::folder::SlurmMachine;
-use meshwork_lab::operator::history::JobRecord;
+use meshwork_lab::slurm::folder::SlurmMachine;
+use meshwork_operator::controller::ControllerReplay;
+use meshwork_operator::controller::rules::SiteRules;
+use meshwork_slurm::history::JobRecord;
 
 use super::Numbers;
 

@@ -21,7 +21,7 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use meshwork_lab::slurm::hostlist;
+use meshwork_slurm::hostlist;
 use serde_json::Value as Json;
 
 use crate::common::slurm::{NodeRequest, Slurm, quiet};

@@ -20,7 +20,6 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use toml::Value;
 
-use crate::cell::written;
 use crate::findings::number::trimmed;
 use crate::findings::statistics::{half_width, mean};
 use crate::findings::summary::label;
@@ -29,6 +28,7 @@ use crate::run::file::write_whole;
 use crate::study::expand::Point;
 use crate::study::{ClaimCheck, PaperClaim, Refused, Relation, Study, SweptValues, Test, same};
 use crate::visible::visible;
+use meshwork_slurm::cell::written;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimVerdict {

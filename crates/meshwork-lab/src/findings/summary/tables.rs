@@ -4,9 +4,9 @@ use meshwork::observe::recorder::OwnerAttribute;
 use toml::Value;
 
 use super::{Means, OwnerRow, Summary, SummaryRow, shown};
-use crate::cell::written;
 use crate::findings::statistics::{Interval, Method};
 use crate::visible::visible;
+use meshwork_slurm::cell::written;
 
 /// Results of a class of jobs, such as all jobs of one user: its name, number of jobs and metrics.
 type Class<'a> = (String, u64, &'a Means);

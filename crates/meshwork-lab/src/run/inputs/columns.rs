@@ -8,9 +8,9 @@ use meshwork::workload::WorkloadError;
 use meshwork::workload::table::{COLUMNS, Cell, CellKind, Column, Row, places};
 
 use super::Files;
-use crate::cell::plain;
-use crate::date::unix_seconds;
 use crate::trace::history;
+use meshwork_slurm::cell::plain;
+use meshwork_slurm::date::unix_seconds;
 
 const MAX_LINE: u64 = 1 << 20;
 

@@ -22,12 +22,12 @@ use meshwork::topology::Topology;
 use meshwork::workload::table::{COLUMNS, CellKind, Column, Ended, Outcome};
 use thiserror::Error;
 
-use crate::cell::written;
 use crate::findings::summary::shown;
 use crate::run::Results;
 use crate::run::file::{FileError, write_whole};
 use crate::study::JobFormat;
 use crate::study::expand::Point;
+use meshwork_slurm::cell::written;
 use output::Output;
 
 pub const HEADER: &str =

@@ -12,9 +12,9 @@ use meshwork::workload::table::CellKind;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::{HEADER, JobOutputError, Part, Row, always, batsim, optional};
-use crate::cell::written;
 use crate::run::file::{FileError, process};
 use crate::study::JobFormat;
+use meshwork_slurm::cell::written;
 
 pub(super) struct Output {
     path: PathBuf,

@@ -115,7 +115,7 @@ fn machine(shown: &str, output: &Path, changes: &Table) -> Result<Converted, Tra
     Ok(Converted { nodes: machine.nodes, lost: machine.lost, ..Converted::default() })
 }
 
-pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
+pub fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
     if let Some(key) = CHANGE_NOTHING.iter().find(|key| changes.contains_key(**key)) {
         return Err(format!("`{key}` says how a log is read, and changes nothing of one"));
     }
@@ -129,15 +129,15 @@ pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> 
     FAMILY.resolve_in(&catalogue(), "", &Value::Table(table)).map_err(|problem| problem.message)
 }
 
-pub(super) struct Log {
+pub struct Log {
     pub(super) header: Header,
-    pub(super) kept: Vec<(Record, Job)>,
+    pub kept: Vec<(Record, Job)>,
     is_of_lines: bool,
     done: Converted,
 }
 
 impl Log {
-    pub(super) fn read(shown: &str, choice: &Choice) -> Result<Log, String> {
+    pub fn read(shown: &str, choice: &Choice) -> Result<Log, String> {
         match Form::of(shown).map_err(|refused| refused.0)? {
             Form::Log { .. } => Log::read_lines(shown, choice),
             _ => Log::read_table(shown, choice),
@@ -256,7 +256,7 @@ fn rows(shown: &str) -> Result<(Rows, Converted), String> {
 }
 
 /// Jobs after the requested changes: index of the original job, new line, and new job.
-pub(super) fn changed(
+pub fn changed(
     log: &Log,
     params: &Params,
     (seed, replication): (u64, u64),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use meshwork::workload::table::Cell;
 
 use super::{FORMATS, Given, MOST, Recognized, is_none};
-use crate::operator::kueue::Snapshots;
+use meshwork_slurm::kueue::Snapshots;
 
 /// Reads a snapshot: a row for each admission, whose pod sets are the roles of the job.
 pub(super) fn read(path: &str, text: &str) -> Result<Recognized, String> {

@@ -16,15 +16,15 @@ use meshwork::workload::Inputs as _;
 use meshwork::workload::table::{Cell, Column, Instant, Row};
 
 use super::form::is_json;
-use crate::date::unix_seconds;
 use crate::findings::number::count;
-use crate::operator::folder::SlurmMachine;
-use crate::operator::sacct::span;
 use crate::run::inputs::Files;
+use crate::slurm::folder::SlurmMachine;
 use formats::{FORMATS, HISTORY, HISTORY_COLUMNS, SHARED_COLUMNS};
+use meshwork_slurm::date::unix_seconds;
+use meshwork_slurm::sacct::span;
 
 pub(super) use machine::machine_text;
-pub(crate) use slurm::SlurmPieces;
+pub use slurm::SlurmPieces;
 
 #[derive(Debug)]
 struct Published {
@@ -170,7 +170,7 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
 }
 
 /// Reads the jobs in a site's job history; `None` if the file is not such a history.
-pub(crate) fn history(files: &Files, path: &str) -> Result<Option<Vec<Row>>, String> {
+pub fn history(files: &Files, path: &str) -> Result<Option<Vec<Row>>, String> {
     let found = recognized(files, path)?.filter(|found| found.format.name == HISTORY);
     let Some(found) = found else { return Ok(None) };
     let reading = Reading::new(path, &found, &HISTORY_COLUMNS[SHARED_COLUMNS..], None);
@@ -661,7 +661,7 @@ fn tidy(number: f64) -> f64 {
 }
 
 /// Parses an amount of memory in MB: `4G`, `2000M`, `512K`, and the older `4Gn` and `4Gc`.
-pub(crate) fn megabytes(text: &str) -> Option<f64> {
+pub fn megabytes(text: &str) -> Option<f64> {
     let text = text.trim_end_matches(['n', 'c']);
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let factor = match text[digits.len()..].to_ascii_uppercase().as_str() {

@@ -6,7 +6,7 @@ use meshwork::workload::table::Cell;
 use serde::Deserialize;
 
 use super::{FORMATS, Given, MOST, Recognized, is_none};
-use crate::date::unix_seconds;
+use meshwork_slurm::date::unix_seconds;
 
 #[derive(Deserialize)]
 struct PhillyJob {

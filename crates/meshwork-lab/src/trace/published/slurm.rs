@@ -9,7 +9,7 @@ use super::megabytes;
 
 /// Equal pieces of nodes that a job requests; the fields are columns of a table of jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct SlurmPieces {
+pub struct SlurmPieces {
     count: f64,
     cpu: f64,
     mem: Option<f64>,
@@ -89,7 +89,7 @@ impl SlurmPieces {
     /// Pieces that the options of `salloc` request; `None` without options.
     ///
     /// A piece is a task, the part of the job on one node, or one GPU, as the options say.
-    pub(crate) fn of_options(text: &str) -> Option<SlurmPieces> {
+    pub fn of_options(text: &str) -> Option<SlurmPieces> {
         if text.trim().is_empty() {
             return None;
         }
@@ -138,7 +138,7 @@ impl SlurmPieces {
     ///
     /// Without options these are equal parts of its nodes, with `cpus` CPUs in all. Unstated memory
     /// is the default of the `slurm.conf`, or all that the smallest node has.
-    pub(crate) fn of_job(
+    pub fn of_job(
         options: &str,
         (nodes, cpus): (f64, f64),
         is_whole: bool,
@@ -175,12 +175,12 @@ impl SlurmPieces {
     }
 
     /// Whether the job excludes all other jobs from its nodes.
-    pub(crate) fn exclusive(&self) -> bool {
+    pub fn exclusive(&self) -> bool {
         self.exclusive
     }
 
     /// Number of pieces, maximum on a node, and cores, memory in MB and GPUs of each.
-    pub(crate) fn amounts(&self) -> (u64, Option<u64>, [u64; 3]) {
+    pub fn amounts(&self) -> (u64, Option<u64>, [u64; 3]) {
         let each = [self.cpu, self.mem.unwrap_or(0.0), self.gpu];
         let whole = |number: f64| number.ceil() as u64;
         (whole(self.count), self.per_node.map(whole), each.map(whole))
@@ -190,7 +190,7 @@ impl SlurmPieces {
     ///
     /// A piece is the part of the job on one node, or a GPU if the nodes have unequal numbers of
     /// them.
-    pub(super) fn of_tres(text: &str) -> Option<SlurmPieces> {
+    pub fn of_tres(text: &str) -> Option<SlurmPieces> {
         let of = |kind: &str| {
             let mut pairs = text.split(',').filter_map(|part| part.trim().split_once('='));
             pairs.find(|(name, _)| *name == kind).map(|(_, value)| value)
@@ -216,7 +216,7 @@ impl SlurmPieces {
     }
 
     /// Total memory of all pieces in MB, and their total number of GPUs.
-    pub(crate) fn totals(&self) -> [u64; 2] {
+    pub fn totals(&self) -> [u64; 2] {
         [self.mem.unwrap_or(0.0), self.gpu].map(|each| (self.count * each).round() as u64)
     }
 

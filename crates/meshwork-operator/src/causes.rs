@@ -1,0 +1,103 @@
+//! Causes of waits during a replay: each second of a job's wait has one cause.
+//!
+//! A job that could start has the cause `Priority` until backfill considers it in vain, then
+//! `Reserved`. When nodes become free, backfill must consider it anew.
+
+use std::collections::BTreeMap;
+
+use meshwork::alloc::listed::Wait;
+use meshwork::job::Cause;
+use meshwork_slurm::desk::SlurmAnswer;
+use meshwork_slurm::history::Second;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitsByCause {
+    seconds: [Second; 4],
+}
+
+impl WaitsByCause {
+    #[must_use]
+    pub fn seconds(&self, cause: Cause) -> Second {
+        self.seconds[cause as usize]
+    }
+
+    #[must_use]
+    pub fn all(&self) -> Second {
+        self.seconds.iter().sum()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Nodes,
+    Shape,
+    Start,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Causes {
+    waited: Vec<WaitsByCause>,
+    /// By kind of request. Equal requests for one partition have the same kind.
+    answers: BTreeMap<usize, Answer>,
+    changes: u64,
+    /// Waiting jobs, each with the cause of its wait since `since`.
+    now: Vec<(usize, Cause)>,
+    since: Second,
+}
+
+impl Causes {
+    pub(super) fn new(jobs: usize) -> Causes {
+        Causes {
+            waited: vec![WaitsByCause::default(); jobs],
+            answers: BTreeMap::new(),
+            changes: 0,
+            now: Vec::new(),
+            since: 0,
+        }
+    }
+
+    pub(super) fn pass(&mut self, now: Second) {
+        for &(place, cause) in &self.now {
+            self.waited[place].seconds[cause as usize] += now - self.since;
+        }
+        self.since = now;
+    }
+
+    /// Determines the cause of the wait of each job from now on. `queue` gives each waiting job and
+    /// the kind of its request. Requests of one kind differ at most in their time limits. `changes`
+    /// counts the changes of the machine. `has_looked` returns whether backfill has considered a
+    /// job in vain since nodes last became free.
+    pub(super) fn look(
+        &mut self,
+        queue: impl Iterator<Item = (usize, usize)>,
+        changes: u64,
+        ask: &dyn Fn(usize) -> SlurmAnswer,
+        has_looked: &dyn Fn(usize) -> bool,
+    ) {
+        if changes != self.changes {
+            self.answers.clear();
+            self.changes = changes;
+        }
+        self.now.clear();
+        for (place, kind) in queue {
+            let answer = self.answers.entry(kind).or_insert_with(|| match ask(place) {
+                SlurmAnswer::Nodes(_) => Answer::Start,
+                SlurmAnswer::Wait(Wait::Shape, _) => Answer::Shape,
+                // A request that can never fit is refused once a scheduler considers it.
+                SlurmAnswer::Wait(Wait::Nodes, _) | SlurmAnswer::Never(_) => Answer::Nodes,
+            });
+            let cause = match answer {
+                Answer::Nodes => Cause::Nodes,
+                Answer::Shape => Cause::Shape,
+                Answer::Start if has_looked(place) => Cause::Reserved,
+                Answer::Start => Cause::Priority,
+            };
+            self.now.push((place, cause));
+        }
+    }
+
+    /// Waits of each job by cause, counted up to the last call of `pass`.
+    pub(super) fn into_waited(self) -> Vec<WaitsByCause> {
+        self.waited
+    }
+}

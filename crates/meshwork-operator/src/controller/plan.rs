@@ -1,0 +1,393 @@
+//! Plan of a backfill pass: reservations over time, and the ends of running jobs.
+
+use std::collections::BTreeMap;
+
+use meshwork::alloc::listed::{NodeSpans, SpanSearch, find};
+use meshwork::geometry::NodeSet;
+
+use super::parts::{PartsDesk, PartsFuture};
+use super::request::ResolvedRequest;
+use meshwork_slurm::history::Second;
+use meshwork_slurm::site::SlurmSite;
+use meshwork_slurm::topology::Structure;
+
+/// Length in seconds of the first interval of grouped ends. Each further one is twice as long.
+const FIRST_GROUP: Second = 30;
+const MOST_TOGETHER: usize = 200;
+
+pub(super) struct BackfillPlan {
+    now: Second,
+    horizon: Second,
+    resolution: Second,
+    spans: NodeSpans,
+    /// Nodes in service without running jobs.
+    idle: NodeSet,
+    running: Vec<PlannedEnd>,
+    /// Element *n*: nodes idle after the first *n* ends of running jobs.
+    released: Vec<NodeSet>,
+    /// Times before which reservations leave too few nodes, by kind of request and time limit.
+    /// Requests of one kind differ at most in their time limits, and a time also holds for longer
+    /// ones. It is `Second::MAX` for the whole window. Entries stay valid, because a plan only
+    /// gains reservations. A longer limit has an entry only if its time is later.
+    crowded: BTreeMap<usize, BTreeMap<Second, Second>>,
+}
+
+/// End by time limit, index and nodes of a running job.
+pub(super) type PlannedEnd = (Second, usize, NodeSet);
+
+enum Future<'a> {
+    Nodes(NodeSet),
+    Parts(PartsFuture<'a>),
+}
+
+pub(super) enum Planned {
+    Now(NodeSet),
+    /// Starts at this later time; the nodes are to be reserved.
+    Later(Second, NodeSet),
+    Never,
+}
+
+enum WillRun {
+    At(Second, NodeSet),
+    Behind(Second),
+    Never,
+}
+
+impl BackfillPlan {
+    /// Plan without reservations. `running` has the ends of time limits, `up` the nodes in service.
+    pub(super) fn new(
+        now: Second,
+        window: Second,
+        resolution: Second,
+        up: NodeSet,
+        running: impl Iterator<Item = PlannedEnd>,
+    ) -> BackfillPlan {
+        let mut running: Vec<PlannedEnd> = running.collect();
+        running.sort_by_key(|own| own.0);
+        let mut idle = up.clone();
+        running.iter().for_each(|own| idle.subtract(&own.2));
+        let horizon = now.saturating_add(window);
+        let floor = |time: Second| time.div_euclid(resolution) * resolution;
+        let end = floor(horizon).max(now + 1);
+        let spans = NodeSpans::new(floor(now), end, up);
+        let crowded = BTreeMap::new();
+        let released = Vec::new();
+        let mut plan =
+            BackfillPlan { now, horizon, resolution, spans, idle, running, released, crowded };
+        plan.release();
+        plan
+    }
+
+    /// Adds a job that starts now and ends at `limit`.
+    pub(super) fn run(&mut self, limit: Second, job: usize, nodes: NodeSet) {
+        self.idle.subtract(&nodes);
+        let end = self.now.saturating_add(limit);
+        let place = self.running.partition_point(|own| own.0 <= end);
+        self.running.insert(place, (end, job, nodes));
+        self.release();
+    }
+
+    fn release(&mut self) {
+        self.released.clear();
+        self.released.push(self.idle.clone());
+        for (place, own) in self.running.iter().enumerate() {
+            let mut released = self.released[place].clone();
+            released.unite(&own.2);
+            self.released.push(released);
+        }
+    }
+
+    /// Reserves nodes between two times, rounded down to the plan's resolution.
+    pub(super) fn reserve(&mut self, start: Second, limit: Second, nodes: &NodeSet) {
+        let begin = self.floor(start);
+        let end = self.floor(start.saturating_add(limit)).max(begin + self.resolution);
+        self.spans.reserve(begin, end, nodes);
+    }
+
+    /// Rounds a time down to the plan's resolution, as for reservations.
+    pub(super) fn floor(&self, time: Second) -> Second {
+        time.div_euclid(self.resolution) * self.resolution
+    }
+
+    pub(super) fn left_until(&self, until: Second) -> NodeSet {
+        let mut left = self.idle.clone();
+        self.spans.keep_unreserved(self.now, until, &mut left);
+        left
+    }
+
+    /// Plans a job after all jobs that were planned before, by Slurm's algorithm. From a candidate
+    /// start on, the job gets nodes without a reservation during its time limit, once running jobs
+    /// have released them. If there are none before a reservation ends, this end is the next
+    /// candidate. The result is `None` if reservations leave too few nodes at every candidate:
+    /// Slurm does not count such a job as tested. `gone` are nodes of running jobs that the job may
+    /// preempt. `parts` are held parts of nodes. `now` searches for nodes that are free now,
+    /// outside of a set. `reserved` adds the nodes that the site's reservations withhold at a
+    /// start, and returns their first end.
+    pub(super) fn plan(
+        &mut self,
+        site: &SlurmSite,
+        request: &ResolvedRequest,
+        (gone, parts): (&NodeSet, Option<&PartsDesk>),
+        reserved: &dyn Fn(Second, &mut NodeSet) -> Option<Second>,
+        now: impl Fn(&NodeSet) -> Option<NodeSet>,
+    ) -> Option<Planned> {
+        let wanted = request.wanted();
+        let crowded_until = self.crowded_until(request);
+        if crowded_until == Second::MAX {
+            return None;
+        }
+        let mut allowed = site.whole.clone();
+        allowed.intersect(request.may());
+        // If only the count of nodes matters, counting can rule out a candidate start.
+        let mut by_count = gone.is_empty() && request.needs_only_count();
+        let (mut is_tried, mut may_be_tried, mut is_crowded) = (false, false, true);
+        let (mut from, mut search, mut possible) = (self.now, SpanSearch::default(), None);
+        let mut available = allowed.clone();
+        let mut kept = NodeSet::empty(available.universe());
+        loop {
+            let until = from.max(self.now).saturating_add(request.limit);
+            search.advance(&self.spans, from);
+            let after_lack = search.after_lack(&self.spans, until, wanted.nodes, &allowed);
+            if let Some(time) = after_lack.filter(|time| *time <= self.horizon) {
+                from = time;
+                continue;
+            }
+            kept.clear();
+            let end = reserved(from.max(self.now), &mut kept);
+            let later = search.next_addition(&self.spans, until, &site.whole);
+            let later = later.into_iter().chain(end.map(|end| end.saturating_add(1))).min();
+            let by = later.filter(|time| *time >= from);
+            let released = by.map(|by| self.released_by(by));
+            let next = later.filter(|time| *time <= self.horizon);
+            if from < crowded_until {
+                from = next?;
+                continue;
+            }
+            if by_count
+                && from > self.now
+                && let (Some(unreserved), Some(released)) = (search.first(&self.spans), released)
+            {
+                available.assign_intersection(unreserved, &allowed);
+                if available.count_shared(released) < wanted.nodes {
+                    (may_be_tried, is_crowded) = (true, false);
+                    match next {
+                        Some(time) => from = time,
+                        None if is_tried => return Some(Planned::Never),
+                        // Without this shortcut, the search tells whether the job counts as tested.
+                        None => (from, search, by_count) = (self.now, SpanSearch::default(), false),
+                    }
+                    continue;
+                }
+            }
+            available.copy_from(&allowed);
+            search.keep_unreserved(&self.spans, until, &mut available);
+            if is_crowded && available.count() >= wanted.nodes {
+                is_crowded = false;
+                self.note_crowded(request, from);
+            }
+            available.subtract(&kept);
+            let lacks = wanted.listed.as_ref().is_some_and(|listed| {
+                listed.count() <= wanted.nodes && !listed.is_within(&available)
+            });
+            if available.count() < wanted.nodes || lacks {
+                match next {
+                    Some(time) => from = time,
+                    None if is_tried => return Some(Planned::Never),
+                    None if may_be_tried && by_count => {
+                        (from, search, by_count) = (self.now, SpanSearch::default(), false);
+                    }
+                    None => {
+                        if is_crowded {
+                            // A request with a longer time limit may continue its search from here.
+                            self.note_crowded(request, later.map_or(from, |_| Second::MAX));
+                        }
+                        return None;
+                    }
+                }
+                continue;
+            }
+            is_tried = true;
+            if from <= self.now
+                && let Some(nodes) = self.now_on(&available, &now)
+            {
+                return Some(Planned::Now(nodes));
+            }
+            let asked = (site, request, parts);
+            let found = self.will_run(asked, &available, gone, by, &mut possible);
+            let (start, nodes) = match found {
+                WillRun::At(start, nodes) => (start.max(from), nodes),
+                WillRun::Behind(time) => {
+                    from = time;
+                    continue;
+                }
+                WillRun::Never => return Some(Planned::Never),
+            };
+            if let Some(time) = later.filter(|time| start > *time) {
+                from = time;
+                continue;
+            }
+            if start > self.horizon {
+                return Some(Planned::Never);
+            }
+            let (begin, end) = (self.floor(start), self.floor(start.saturating_add(request.limit)));
+            if self.spans.are_unreserved(&nodes, begin, end) {
+                return Some(Planned::Later(start, nodes));
+            }
+            from = if start > from { start } else { later.unwrap_or(start + 1) };
+        }
+    }
+
+    fn released_by(&self, time: Second) -> &NodeSet {
+        &self.released[self.running.partition_point(|own| own.0 <= time)]
+    }
+
+    fn crowded_until(&self, request: &ResolvedRequest) -> Second {
+        let known = self.crowded.get(&request.kind);
+        let shorter = known.and_then(|own| own.range(..=request.limit).next_back());
+        shorter.map_or(Second::MIN, |(_, until)| *until)
+    }
+
+    fn note_crowded(&mut self, request: &ResolvedRequest, until: Second) {
+        if until > self.now.max(self.crowded_until(request)) {
+            let known = self.crowded.entry(request.kind).or_default();
+            known.retain(|limit, own| *limit < request.limit || *own > until);
+            known.insert(request.limit, until);
+        }
+    }
+
+    fn now_on(
+        &self,
+        available: &NodeSet,
+        now: &impl Fn(&NodeSet) -> Option<NodeSet>,
+    ) -> Option<NodeSet> {
+        let mut kept = NodeSet::empty(available.universe());
+        kept.assign_complement(available);
+        now(&kept)
+    }
+
+    /// Time up to `by` at which running jobs have released enough nodes. Close ends count as one,
+    /// at the last of them. `possible` caches nodes for the job once all of `available` are
+    /// released.
+    fn will_run(
+        &self,
+        (site, request, parts): (&SlurmSite, &ResolvedRequest, Option<&PartsDesk>),
+        available: &NodeSet,
+        gone: &NodeSet,
+        by: Option<Second>,
+        possible: &mut Option<NodeSet>,
+    ) -> WillRun {
+        let wanted = request.wanted();
+        let attempt = |free: &NodeSet| {
+            if free.count() < wanted.nodes {
+                return None;
+            }
+            let mut free = free.clone();
+            if request.asked.whole_blocks
+                && let Structure::Block(blocks, ..) = &site.structure
+            {
+                for block in blocks.base_blocks() {
+                    if !block.is_within(&free) {
+                        free.subtract(block);
+                    }
+                }
+            }
+            (free.count() >= wanted.nodes)
+                .then(|| find(site.rule(), &site.nodes, wanted, &free))
+                .flatten()
+        };
+        let mut behind = |by: Second| {
+            if !possible.as_ref().is_some_and(|own| own.is_within(available)) {
+                *possible = attempt(available);
+            }
+            if possible.is_some() { WillRun::Behind(by) } else { WillRun::Never }
+        };
+        if let Some(by) = by.filter(|_| parts.is_none() && gone.is_empty())
+            && available.count_shared(self.released_by(by)) < wanted.nodes
+        {
+            return behind(by);
+        }
+        let mut free = match (parts, &request.parts) {
+            (Some(desk), Some(parts)) => {
+                Future::Parts(PartsFuture::new(desk, request.partition, parts, available))
+            }
+            _ => Future::Nodes(self.idle.clone()),
+        };
+        let attempt_on = |free: &mut Future<'_>| match free {
+            Future::Nodes(free) => {
+                free.intersect(available);
+                attempt(free)
+            }
+            Future::Parts(future) => future.find(),
+        };
+        if let Some(nodes) = attempt_on(&mut free) {
+            return WillRun::At(self.now, nodes);
+        }
+        if gone.meets(available) {
+            match &mut free {
+                Future::Nodes(free) => free.unite(gone),
+                Future::Parts(future) => {
+                    let jobs = self.running.iter().filter(|own| own.2.is_within(gone));
+                    jobs.for_each(|own| future.end(own.1));
+                }
+            }
+            if let Some(nodes) = attempt_on(&mut free) {
+                return WillRun::At(self.now, nodes);
+            }
+        }
+        // The first group ends at a multiple of its length, so that passes have equal groups.
+        let (mut group, mut bound) = (FIRST_GROUP, None);
+        let is_kept = gone.is_empty();
+        let is_left = |own: &&PlannedEnd| is_kept || !own.2.is_within(gone);
+        let mut running = self.running.iter().filter(is_left).peekable();
+        loop {
+            let (mut last, mut together) = (None, 0);
+            while let Some((end, job, nodes)) = running.next() {
+                if !nodes.meets(available) {
+                    continue;
+                }
+                let bound = *bound.get_or_insert(end - end.rem_euclid(group) + group);
+                match &mut free {
+                    Future::Nodes(free) => free.unite(nodes),
+                    Future::Parts(future) => future.end(*job),
+                }
+                last = Some(*end);
+                let reach = bound.saturating_add(group);
+                if together > MOST_TOGETHER || running.peek().is_none_or(|next| next.0 > reach) {
+                    break;
+                }
+                together += 1;
+            }
+            let Some((last, first_bound)) = last.zip(bound) else { return WillRun::Never };
+            // A search for parts of nodes changes the node weights, so none may be skipped.
+            let may_skip = matches!(free, Future::Nodes(_));
+            if let Some(by) = by.filter(|by| may_skip && last.max(self.now + 1) > *by) {
+                return behind(by);
+            }
+            group = group.saturating_mul(2);
+            if let Some((next, ..)) = running.peek() {
+                while *next > first_bound.saturating_add(group) {
+                    group = group.saturating_mul(2);
+                }
+            }
+            if together <= MOST_TOGETHER
+                && let Some(nodes) = attempt_on(&mut free)
+            {
+                return WillRun::At(last.max(self.now + 1), nodes);
+            }
+            if running.peek().is_none() {
+                return WillRun::Never;
+            }
+        }
+    }
+}
+
+/// Nodes that a job withholds: its own, or their whole base blocks if `whole`.
+pub(super) fn blocks_around(site: &SlurmSite, nodes: &NodeSet, whole: bool) -> NodeSet {
+    let mut all = nodes.clone();
+    if whole && let Structure::Block(blocks, ..) = &site.structure {
+        for block in blocks.base_blocks().iter().filter(|block| block.meets(nodes)) {
+            all.unite(block);
+        }
+    }
+    all
+}

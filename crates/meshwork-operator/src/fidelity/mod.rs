@@ -1,0 +1,495 @@
+//! Compares the model of a machine with the machine's recorded decisions.
+//!
+//! Each recorded start is compared with the start that the controller model predicts in the
+//! recorded state, so earlier differences do not affect later ones. Waits are predicted by a replay
+//! of all jobs ([`ControllerReplay`]), in which errors accumulate.
+
+mod cleanup;
+mod given;
+
+pub use given::{PredictedStart, SAME_CYCLE};
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde_json::{Value as Json, json};
+
+use super::controller::rules::SiteRules;
+use super::controller::{ControllerReplay, JobOutcome};
+use meshwork_lab::slurm::folder::{Folder, SlurmMachine};
+
+use super::paired;
+use super::places::{PlaceKind, place_of};
+use super::unmodelled::{self, Unmodelled};
+use given::Given;
+use meshwork::geometry::NodeSet;
+use meshwork_lab::findings::statistics::mean;
+use meshwork_slurm::date;
+use meshwork_slurm::history::{JobRecord, Second, StartedBy};
+use meshwork_slurm::topology::Structure;
+
+/// Smallest fraction of agreeing decisions for a site to count as modelled.
+pub const ENOUGH_DECISIONS: f64 = 0.85;
+
+/// Smallest fraction of starts in the right cycle for a site to count as modelled.
+pub const ENOUGH_CYCLES: f64 = 0.9;
+
+/// Smallest fraction of node lists that are listed places for a site to count as modelled.
+pub const ENOUGH_PLACES: f64 = 0.95;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fidelity {
+    /// A requeued job counts once.
+    pub jobs: usize,
+    pub placed: usize,
+    /// Records whose nodes form one place of the topology, or one for each segment.
+    pub placements: usize,
+    /// Whether a table that is needed to compute priorities is missing.
+    pub lacks_priorities: bool,
+    /// For each scheduler, number of compared decisions, and of those equal to the recorded ones.
+    pub decisions: BTreeMap<&'static str, (usize, usize)>,
+    pub differing: Vec<DifferingDecision>,
+    /// Estimated clean-up time in seconds; `None` if the history does not show it.
+    pub cleanup: Option<f64>,
+    pub waits: Vec<PredictedWaits>,
+    /// Records that start in the same second as another record.
+    pub simultaneous: usize,
+    pub starts: Vec<StartBeside>,
+    /// Recorded and predicted mean wait in seconds, from a replay of all jobs.
+    pub wait: Option<(f64, f64)>,
+    pub unmodelled: Vec<Unmodelled>,
+}
+
+/// Recorded start, with the start that the controller model predicts from the recorded past.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartBeside {
+    pub id: String,
+    pub start: Second,
+    /// `None` if the model would let the job wait longer.
+    pub predicted: Option<Second>,
+    pub nodes: String,
+    /// Nodes that the placement rule chooses; empty for none.
+    pub predicted_nodes: String,
+    pub is_same_place: bool,
+}
+
+/// Numbers of starts whose nodes or time the model predicts correctly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StartCounts {
+    pub total: usize,
+    /// Starts on the recorded nodes.
+    pub place: usize,
+    /// Starts within [`SAME_CYCLE`] seconds of the recorded one.
+    pub cycle: usize,
+    /// Jobs that the model starts while Slurm lets them wait.
+    pub early: usize,
+    /// Jobs that Slurm starts while the model lets them wait.
+    pub late: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DifferingDecision {
+    pub id: String,
+    /// Line in the imported file.
+    pub line: usize,
+    pub start: Second,
+    pub by: StartedBy,
+    pub nodes: String,
+    pub rule: String,
+}
+
+/// Keys by which jobs are grouped for the comparison of waits.
+pub const WAIT_GROUPS: [&str; 4] = ["nodes", "partition", "user", "week"];
+
+/// Recorded and predicted mean waits of a group of jobs, in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PredictedWaits {
+    pub by: &'static str,
+    pub name: String,
+    pub nodes: (u32, u32),
+    pub count: usize,
+    pub real: f64,
+    pub predicted: f64,
+    /// Half width of the 95 % interval of the difference; `None` with too few jobs.
+    pub half_width: Option<f64>,
+}
+
+impl Fidelity {
+    /// Number of compared decisions of all schedulers, and of those equal to the recorded ones.
+    #[must_use]
+    pub fn all(&self) -> (usize, usize) {
+        self.decisions.values().fold((0, 0), |(all, same), own| (all + own.0, same + own.1))
+    }
+
+    #[must_use]
+    pub fn start_counts(&self) -> StartCounts {
+        let mut counts = StartCounts { total: self.starts.len(), ..StartCounts::default() };
+        for own in &self.starts {
+            counts.place += usize::from(own.is_same_place);
+            match own.predicted.map(|predicted| predicted - own.start) {
+                Some(late) if late < -SAME_CYCLE => counts.early += 1,
+                Some(late) if late <= SAME_CYCLE => counts.cycle += 1,
+                _ => counts.late += 1,
+            }
+        }
+        counts
+    }
+
+    #[must_use]
+    pub fn is_modelled(&self) -> bool {
+        self.doubts().is_empty()
+    }
+
+    /// All starts as CSV, with times in seconds since 1970.
+    #[must_use]
+    pub fn starts_table(&self) -> String {
+        let mut text = "job,start,predicted,nodes,predicted_nodes\n".to_owned();
+        let cell = |text: &str| match text.contains(',') {
+            true => format!("\"{text}\""),
+            false => text.to_owned(),
+        };
+        for own in &self.starts {
+            let predicted = own.predicted.map(|own| own.to_string()).unwrap_or_default();
+            let (nodes, rule) = (cell(&own.nodes), cell(&own.predicted_nodes));
+            text.push_str(&format!("{},{},{predicted},{nodes},{rule}\n", own.id, own.start));
+        }
+        text
+    }
+
+    #[must_use]
+    pub fn doubts(&self) -> Vec<String> {
+        let (all, same) = self.all();
+        let percent =
+            |part: usize, all: usize| format!("{:.1} %", 100.0 * part as f64 / all as f64);
+        let mut doubts = Vec::new();
+        if all == 0 {
+            let says =
+                "no job has both a start and a list of nodes, so no decision can be looked at";
+            return vec![says.to_owned()];
+        }
+        let counts = self.start_counts();
+        if (same as f64) < ENOUGH_DECISIONS * all as f64 {
+            doubts.push(format!(
+                "{} of the decisions are those of the rule, and {} % would be enough",
+                percent(same, all),
+                100.0 * ENOUGH_DECISIONS
+            ));
+        }
+        if (self.placements as f64) < ENOUGH_PLACES * self.placed as f64 {
+            doubts.push(format!(
+                "{} of the node lists are places of the lists, and {} % would be enough",
+                percent(self.placements, self.placed),
+                100.0 * ENOUGH_PLACES
+            ));
+        }
+        if (counts.cycle as f64) < ENOUGH_CYCLES * counts.total as f64 {
+            let missing = match self.lacks_priorities {
+                true => "; the priorities of jobs are not known without `ops import --assoc --qos`",
+                false => "",
+            };
+            doubts.push(format!(
+                "{} of the starts are in the cycle of the modelled scheduler, and {} % would be enough{missing}",
+                percent(counts.cycle, counts.total),
+                100.0 * ENOUGH_CYCLES
+            ));
+        }
+        doubts
+    }
+
+    #[must_use]
+    pub fn json(&self) -> Json {
+        let doubts = self.doubts();
+        let (decisions, matching) = self.all();
+        let by: serde_json::Map<String, Json> = self
+            .decisions
+            .iter()
+            .map(|(by, (all, same))| ((*by).to_owned(), json!({ "decisions": all, "match": same })))
+            .collect();
+        let differs = |own: &DifferingDecision| {
+            json!({
+                "job": own.id, "line": own.line, "start": own.start, "by": own.by.word(),
+                "nodes": own.nodes, "rule": own.rule
+            })
+        };
+        let differing: Vec<Json> = self.differing.iter().map(differs).collect();
+        let shown = |own: &PredictedWaits| {
+            json!({
+                "name": own.name, "nodes": [own.nodes.0, own.nodes.1], "count": own.count, "real": own.real,
+                "predicted": own.predicted, "difference": own.predicted - own.real, "half_width": own.half_width
+            })
+        };
+        let waits = |by: &str| -> Vec<Json> {
+            self.waits.iter().filter(|own| own.by == by).map(shown).collect()
+        };
+        let groups = WAIT_GROUPS.iter().skip(1).map(|by| ((*by).to_owned(), json!(waits(by))));
+        let groups: serde_json::Map<String, Json> = groups.collect();
+        let counts = self.start_counts();
+        let wait = self.wait.unzip();
+        let left_out = |own: &Unmodelled| json!({ "what": own.what, "share": own.share });
+        let left_out: Vec<Json> = self.unmodelled.iter().map(left_out).collect();
+        json!({
+            "starts": {
+                "total": counts.total, "place": counts.place, "cycle": counts.cycle,
+                "early": counts.early, "late": counts.late
+            },
+            "wait": { "real": wait.0, "predicted": wait.1 },
+            "unmodelled": left_out, "modelled": self.is_modelled(),
+            "jobs": self.jobs, "placed": self.placed, "placements": self.placements, "decisions": decisions,
+            "match": matching, "cleanup_seconds": self.cleanup, "by": by, "simultaneous": self.simultaneous,
+            "waits": waits(WAIT_GROUPS[0]), "waits_by": groups, "differing": differing, "doubts": doubts,
+        })
+    }
+}
+
+/// Function that is called with the number of decisions or starts so far, and with their total.
+pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// Compares the decisions, the starts and the waits of a history with the model. `report` gets one
+/// count over decisions and replay: its total is twice the number of job records.
+///
+/// # Complexity
+/// The time of [`verdict`], plus that of [`ControllerReplay::run`] for each copy of the history.
+#[must_use]
+pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
+    let all = folder.history.stays.len();
+    let stays = &folder.history.stays;
+    let (found, machine) = judged(folder, &|done, whole| report(done, 2 * whole));
+    let cleanup = found.cleanup.unwrap_or(0.0);
+    let pairs =
+        predicted_waits(&machine, stays, cleanup, &|started| report(all + started, 2 * all));
+    let of = |own: fn(&JobWait<'_>) -> f64| mean(&pairs.iter().map(own).collect::<Vec<f64>>());
+    let wait = of(|own| own.real).zip(of(|own| own.predicted));
+    let unmodelled = unmodelled::of(&machine, &folder.history);
+    Fidelity { waits: waits(pairs), wait, unmodelled, ..found }
+}
+
+/// Compares the decisions and the starts of a history with the model, but not the waits.
+///
+/// # Complexity
+/// The time of both schedulers in each cycle, for each tried order of a second's events.
+#[must_use]
+pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
+    judged(folder, report).0
+}
+
+/// Result of [`verdict`], and the machine with the placement rule of [`given`].
+fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMachine) {
+    let stays = &folder.history.stays;
+    let nodes = |stay: &JobRecord| {
+        let nodes = folder.machine.nodes(&stay.nodelist).ok();
+        nodes.filter(|nodes| stay.ran() && !nodes.is_empty())
+    };
+    let nodes: Vec<Option<NodeSet>> = stays.iter().map(nodes).collect();
+    let cleanup = cleanup::of(&folder.machine, stays, &nodes);
+    let given = given(folder, &nodes, cleanup.unwrap_or(0.0), &|done| report(done, stays.len()));
+    let (machine, given) = given;
+    let hosts = &machine.reading.hosts;
+    let mut decisions: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
+    let mut seconds: BTreeMap<Second, usize> = BTreeMap::new();
+    let (mut starts, mut differing) = (Vec::new(), Vec::new());
+    for own in &given {
+        let stay = &stays[own.stay];
+        let (id, start) = (stay.id.clone(), stay.start.unwrap_or(0));
+        let is_same_place = own.nodes.is_some() && own.nodes == nodes[own.stay];
+        let predicted_nodes = own.nodes.as_ref().map(|own| hosts.listed(own)).unwrap_or_default();
+        *seconds.entry(start).or_default() += 1;
+        let counted = decisions.entry(own.by.word()).or_default();
+        counted.0 += 1;
+        if is_same_place || own.is_alone {
+            counted.1 += 1;
+        } else {
+            let rule = match own.nodes {
+                Some(_) => predicted_nodes.clone(),
+                None if own.is_never => "never".to_owned(),
+                None => "wait".to_owned(),
+            };
+            let (line, by, nodes) = (stay.line, own.by, stay.nodelist.clone());
+            differing.push(DifferingDecision { id: id.clone(), line, start, by, nodes, rule });
+        }
+        starts.push(StartBeside {
+            id,
+            start,
+            predicted: own.predicted,
+            nodes: stay.nodelist.clone(),
+            predicted_nodes,
+            is_same_place,
+        });
+    }
+    let (mut placed, mut placements) = (0, 0);
+    for (stay, nodes) in stays.iter().zip(&nodes).filter(|(stay, _)| !stay.nodelist.is_empty()) {
+        placed += 1;
+        let site = folder.machine.site(&stay.partition);
+        let is_place = nodes
+            .as_ref()
+            .is_some_and(|nodes| place_of(site, nodes, stay.segment) != PlaceKind::None);
+        placements += usize::from(is_place);
+    }
+    let found = Fidelity {
+        jobs: folder.history.jobs(),
+        placed,
+        placements,
+        decisions,
+        differing,
+        cleanup,
+        waits: Vec::new(),
+        starts,
+        wait: None,
+        unmodelled: Vec::new(),
+        lacks_priorities: SiteRules::of(&machine).lacks_priorities,
+        simultaneous: seconds.values().filter(|&&count| count > 1).sum(),
+    };
+    (found, machine)
+}
+
+/// Starts predicted from the recorded past, and the machine that predicted them. Versions of Slurm
+/// place single-node jobs differently: the rule that fits the history better is used.
+fn given(
+    folder: &Folder,
+    nodes: &[Option<NodeSet>],
+    cleanup: f64,
+    report: &dyn Fn(usize),
+) -> (SlurmMachine, Vec<PredictedStart>) {
+    let stays = &folder.history.stays;
+    let run = |fits: bool| {
+        let mut machine = folder.machine.clone();
+        machine.fit_single_nodes(fits);
+        let rules = SiteRules::of(&machine);
+        let found = Given::new(&machine, &rules, stays, nodes, cleanup).run(report);
+        let is_same =
+            |own: &&PredictedStart| stays[own.stay].nodes == 1 && own.nodes == nodes[own.stay];
+        (found.iter().filter(is_same).count(), machine, found)
+    };
+    let is_flat = folder.machine.sites().any(|site| matches!(site.structure, Structure::Flat));
+    let has_single = is_flat && stays.iter().any(|stay| stay.nodes == 1 && stay.ran());
+    let plain = run(false);
+    let fitted = has_single.then(|| run(true)).filter(|own| own.0 > plain.0);
+    let (_, machine, found) = fitted.unwrap_or(plain);
+    (machine, found)
+}
+
+struct JobWait<'a> {
+    stay: &'a JobRecord,
+    queued: Second,
+    real: f64,
+    predicted: f64,
+}
+
+/// Recorded waits of all jobs, and mean predicted waits over several replays.
+fn predicted_waits<'a>(
+    machine: &SlurmMachine,
+    stays: &'a [JobRecord],
+    cleanup: f64,
+    report: &(dyn Fn(usize) + Sync),
+) -> Vec<JobWait<'a>> {
+    let rules = &SiteRules::of(machine);
+    let copies = paired::copies(stays.len());
+    let of = |copy: u64| {
+        let report = |started: usize| {
+            if copy == 0 {
+                report(started);
+            }
+        };
+        let copy = Some(copy);
+        ControllerReplay { machine, rules, stays, cleanup, copy, report: &report }.run().ok()
+    };
+    let found: Vec<Vec<JobOutcome>> = (0..copies).into_par_iter().filter_map(of).collect();
+    let one = |(place, stay): (usize, &'a JobRecord)| {
+        let (queued, real) = stay.queued().zip(stay.wait())?;
+        let starts = found.iter().filter_map(|outcomes| outcomes[place].start);
+        let predicted: Vec<f64> = starts.map(|start| (start - queued) as f64).collect();
+        Some(JobWait { stay, queued, real: real as f64, predicted: mean(&predicted)? })
+    };
+    stays.iter().enumerate().filter_map(one).collect()
+}
+
+fn monday(second: Second) -> String {
+    // The first day of 1970 was a Thursday.
+    let day = second.div_euclid(86_400);
+    let monday = day - (day + 3).rem_euclid(7);
+    date::written(monday * 86_400).chars().take(10).collect()
+}
+
+/// Waits of all jobs, and of groups by size (if sizes differ), partition, user and week.
+fn waits(mut all: Vec<JobWait<'_>>) -> Vec<PredictedWaits> {
+    all.sort_by_key(|own| own.queued);
+    let mut sizes: Vec<u32> = all.iter().map(|own| own.stay.nodes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let mut classes: Vec<(u32, u32)> = match sizes.len() {
+        0 | 1 => Vec::new(),
+        2..=10 => sizes.iter().map(|&size| (size, size)).collect(),
+        _ => (0..32)
+            .map(|power| (1_u32 << power, (1_u32 << power) + ((1_u32 << power) - 1)))
+            .filter(|(least, most)| sizes.iter().any(|size| (least..=most).contains(&size)))
+            .collect(),
+    };
+    classes.extend(sizes.first().zip(sizes.last()).map(|(&least, &most)| (least, most)));
+    let name = |(least, most): (u32, u32)| match least == most {
+        true => least.to_string(),
+        false => format!("{least}-{most}"),
+    };
+    let mut groups: Vec<(&'static str, String, Vec<&JobWait<'_>>)> = Vec::new();
+    for (least, most) in classes {
+        let is_own = |own: &&JobWait<'_>| (least..=most).contains(&own.stay.nodes);
+        groups.push(("nodes", name((least, most)), all.iter().filter(is_own).collect()));
+    }
+    let keys: [fn(&JobWait<'_>) -> String; 3] =
+        [|own| own.stay.partition.clone(), |own| own.stay.user.clone(), |own| monday(own.queued)];
+    for (by, key) in WAIT_GROUPS.into_iter().skip(1).zip(keys) {
+        let mut own: BTreeMap<String, Vec<&JobWait<'_>>> = BTreeMap::new();
+        for wait in &all {
+            own.entry(key(wait)).or_default().push(wait);
+        }
+        groups.extend(own.into_iter().map(|(name, own)| (by, name, own)));
+    }
+    let group = |(by, name, own): (&'static str, String, Vec<&JobWait<'_>>)| {
+        let values =
+            |of: fn(&JobWait<'_>) -> f64| -> Vec<f64> { own.iter().map(|own| of(own)).collect() };
+        let nodes = own.iter().map(|own| own.stay.nodes);
+        Some(PredictedWaits {
+            by,
+            name,
+            nodes: nodes.clone().min().zip(nodes.max())?,
+            count: own.len(),
+            real: mean(&values(|own| own.real))?,
+            predicted: mean(&values(|own| own.predicted))?,
+            half_width: paired::interval(&values(|own| own.predicted - own.real)).half_width,
+        })
+    };
+    groups.into_iter().filter_map(group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_grouped_by_size_partition_user_and_week() {
+        // Monday, 5 January 2026.
+        let monday = 1_767_571_200;
+        let stay = |place: i64| JobRecord {
+            user: ["ada", "bo"][place as usize % 2].to_owned(),
+            partition: "p".to_owned(),
+            nodes: 1 + place as u32 % 2,
+            submit: Some(monday - 1 + 7 * 86_400 * (place / 2)),
+            ..JobRecord::default()
+        };
+        let stays: Vec<JobRecord> = (0..4).map(stay).collect();
+        let all = stays.iter().enumerate().map(|(place, stay)| JobWait {
+            stay,
+            queued: stay.submit.unwrap(),
+            real: 10.0 * place as f64,
+            predicted: 10.0 * place as f64 + 5.0,
+        });
+        let found = waits(all.collect());
+        let of = |by: &str| -> Vec<(&str, usize, f64)> {
+            let own = found.iter().filter(|own| own.by == by);
+            own.map(|own| (own.name.as_str(), own.count, own.real)).collect()
+        };
+        assert_eq!(of("nodes"), [("1", 2, 10.0), ("2", 2, 20.0), ("1-2", 4, 15.0)]);
+        assert_eq!(of("partition"), [("p", 4, 15.0)]);
+        assert_eq!(of("user"), [("ada", 2, 10.0), ("bo", 2, 20.0)]);
+        assert_eq!(of("week"), [("2025-12-29", 2, 5.0), ("2026-01-05", 2, 25.0)]);
+        assert!(found.iter().all(|own| (own.predicted - own.real - 5.0).abs() < 1e-9));
+    }
+}

@@ -1,0 +1,30 @@
+//! Problem of an input file, with its place.
+
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileProblem {
+    pub file: String,
+    /// Line number, counted from 1; `None` for the file as a whole.
+    pub line: Option<usize>,
+    pub says: String,
+}
+
+impl FileProblem {
+    #[must_use]
+    pub fn at(file: &str, line: usize, says: impl Into<String>) -> FileProblem {
+        FileProblem { file: file.to_owned(), line: Some(line), says: says.into() }
+    }
+
+    #[must_use]
+    pub fn of(file: &str, says: impl Into<String>) -> FileProblem {
+        FileProblem { file: file.to_owned(), line: None, says: says.into() }
+    }
+}
+
+impl fmt::Display for FileProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
+        write!(f, "{}{line}: {}", self.file, self.says)
+    }
+}
