@@ -1,4 +1,4 @@
-//! Adaptive non-contiguous allocation: the requested block, or its halves, placed apart.
+//! Adaptive non-contiguous allocation: places the requested block, or else its halves separately.
 
 use toml::{Table, Value};
 

@@ -69,7 +69,7 @@ enum Fit {
 }
 
 impl Fit {
-    /// Position of the first of the `count` free nodes to be taken.
+    /// Position on the curve at which the `count` free nodes for a request begin.
     fn start(self, free: &NodeSet, count: u32) -> Option<u32> {
         if self == Fit::FreeList {
             return free.first();
@@ -90,7 +90,7 @@ impl Fit {
     }
 }
 
-/// Start of the shortest stretch of the curve that contains `count` free nodes.
+/// Position on the curve at which the shortest stretch with `count` free nodes begins.
 fn tightest(free: &NodeSet, count: u32) -> Option<u32> {
     let ends = free.iter().skip(count as usize - 1);
     free.iter().zip(ends).min_by_key(|(start, end)| end - start).map(|(start, _)| start)

@@ -1,6 +1,6 @@
-//! Gen-Alg: takes the free nodes nearest to the best centre, which is one of the free nodes.
+//! Gen-Alg: takes the free nodes nearest to the best centre, which is itself a free node.
 //!
-//! The best centre gives the fewest hops over all pairs of the taken nodes.
+//! The best centre is the free node for which the taken nodes have the fewest hops over all pairs.
 
 use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};

@@ -1,4 +1,4 @@
-//! Greedy available: the requested block, or the largest free blocks that fit into it.
+//! Greedy available: takes the requested block, or else the largest free blocks that fit into it.
 
 use crate::alloc::block::first_fit::FirstFit;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
@@ -55,7 +55,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 struct GreedyAvailable {
     whole: FirstFit,
     largest: LargestBlock,
-    /// Free nodes that are not yet taken for the request.
+    /// Free nodes that have not been taken yet for the current request.
     free: NodeSet,
 }
 

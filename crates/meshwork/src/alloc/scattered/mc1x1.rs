@@ -1,4 +1,4 @@
-//! MC1x1: the nearest free nodes in square shells around a centre.
+//! MC1x1: takes the free nodes in the smallest square shells around a centre.
 
 use super::nearest::MAX_NODES;
 use crate::alloc::{Allocator, AllocatorEntry, Ask, up_to_nodes};
@@ -37,18 +37,22 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// MC1x1, which adds up distances for all centres at once, radius by radius. With each radius, the
-/// sum of a centre grows by the number of requested nodes that are not within the radius. The free
-/// nodes within a radius are counted by window sums along one dimension after another.
+/// The MC1x1 strategy, which adds up distances for all centres together, radius by radius.
+///
+/// At each radius, the sum of a centre grows by the number of requested nodes that are not yet
+/// within this radius. The free nodes within a radius are counted by window sums, along one
+/// dimension after another.
 #[derive(Default)]
 struct Shells {
-    /// Free nodes within the current radius of each node.
+    /// For each node, the number of free nodes within the current radius.
     within: Vec<u32>,
-    /// Buffer for `within` while it is summed along one more dimension.
+    /// Buffer with the counts of `within` before they are summed along the next dimension.
     before: Vec<u32>,
-    /// Buffer for [`slide`]: the current window sum of each line of nodes.
+    /// Buffer of [`slide`], with the current window sum of each line of nodes.
     window: Vec<u32>,
-    /// Distances from each centre to its nearest free nodes, those beyond the radius as just
+    /// For each centre, the sum of the distances to its nearest free nodes.
+    ///
+    /// Until the sum is complete, a node beyond the current radius counts as if it lay just
     /// outside.
     sums: Vec<u64>,
 }
@@ -70,7 +74,7 @@ impl Shells {
         }
     }
 
-    /// The first centre with the smallest sum of distances to its `count` nearest free nodes.
+    /// The first free node with the smallest sum of distances to its `count` nearest free nodes.
     fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
         self.sums.clear();
         self.sums.resize(site.nodes() as usize, 0);
@@ -97,8 +101,10 @@ impl Shells {
     }
 }
 
-/// Adds up the entries of `from` that are up to `radius` positions away on each line. On a ring,
-/// positions continue around its end. Consecutive positions of a line are `stride` entries apart.
+/// Writes to each entry of `to` the sum of the entries of `from` within `radius` on its line.
+///
+/// On a ring, a window continues around the end of the line. Neighbouring positions of a line are
+/// `stride` entries apart.
 fn slide(
     from: &[u32],
     to: &mut [u32],

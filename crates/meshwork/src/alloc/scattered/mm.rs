@@ -1,7 +1,7 @@
-//! MM: takes the free nodes nearest to the best centre, which need not be free.
+//! MM: takes the free nodes nearest to the best centre, which need not be free itself.
 //!
-//! The best centre gives the fewest hops over all pairs of the taken nodes. Each coordinate of a
-//! centre must be that of some free node.
+//! Each coordinate of a centre must be the coordinate of some free node. The best centre is the one
+//! for which the taken nodes have the fewest hops over all pairs.
 
 use super::nearest::{Centres, MAX_NODES, NearestNodes};
 use crate::alloc::{AllocatorEntry, up_to_nodes};

@@ -1,4 +1,4 @@
-//! Multiple buddy: one job gets blocks of several sizes, which add up to its number of nodes.
+//! Multiple buddy: a job gets blocks of several sizes, which add up to its number of nodes.
 
 use super::LO;
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
@@ -34,13 +34,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// The multiple buddy strategy. Cells are blocks whose sides are all the same power of two. On a
-/// hypercube such cells would be single nodes or the whole cube. A grid whose sides are all 2 is
-/// therefore treated as a line of addresses, whose repeated halving gives subcubes.
+/// The multiple buddy strategy, whose blocks (cells) have sides of the same power of two.
+///
+/// On a hypercube such blocks would be single nodes or the whole machine. A grid whose sides are
+/// all 2 is therefore treated as a line of addresses. Repeated halving of the line gives subcubes.
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,
-    /// Dimensions of a cell.
+    /// Number of dimensions of the grid that is divided into cells.
     dimensions: usize,
     /// Base-2 logarithm of the side of the largest possible cell.
     highest: usize,
@@ -71,7 +72,7 @@ impl MultipleBuddy {
         Block { base, sides }
     }
 
-    /// Calls `change` for the parts of a placement, none of which wraps around a ring.
+    /// Divides a placement into blocks that do not wrap around a ring, and calls `change` for each.
     fn for_each_block(
         &mut self,
         placement: &Placement,

@@ -1,4 +1,4 @@
-//! Multiple partner: one job gets subcubes of several sizes, which add up to its number of nodes.
+//! Multiple partner: a job gets subcubes of several sizes, which add up to its number of nodes.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::geometry::NodeSet;
@@ -34,12 +34,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// The multiple partner strategy, on a grid of any number of dimensions. The partners of a block of
-/// *m* − 1 dimensions are the blocks at all other coordinates along one further dimension, whose
-/// side must equal that of the grid's dimension *m* − 1.
+/// The multiple partner strategy, on a grid of any number of dimensions.
+///
+/// Consider a block that extends along the first *m* − 1 dimensions of the grid. Its partners are
+/// the blocks at all other coordinates along one further dimension. This dimension must have the
+/// same side as dimension *m* − 1 of the grid, counted from 0.
 #[derive(Clone)]
 struct MultiplePartner {
-    /// Free nodes that are not yet taken for the request.
+    /// Free nodes that have not been taken yet for the current request.
     free: NodeSet,
 }
 
@@ -96,7 +98,9 @@ impl MultiplePartner {
         found
     }
 
-    /// Whether a block of `m - 1` dimensions begins, with partners along `d`, a free subcube.
+    /// Whether the block of `m - 1` dimensions at `base` and its partners along `d` are all free.
+    ///
+    /// The block must have the coordinate 0 along `d`.
     fn is_free(&self, grid: &Grid, m: usize, base: Node, d: usize) -> bool {
         let length = block_nodes(grid, m - 1);
         grid.sides()[d] == grid.sides()[m - 1]

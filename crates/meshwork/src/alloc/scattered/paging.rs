@@ -52,7 +52,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// `true` if pages are subcubes.
+/// Names of the kinds of pages, where `true` stands for subcubes.
 static PAGES: Words<bool, 2> = Words::new([("squares", false), ("subcubes", true)]);
 
 static ORDERS: Words<Order, 5> = Words::new([
@@ -63,17 +63,17 @@ static ORDERS: Words<Order, 5> = Words::new([
     ("hilbert", Order::Hilbert),
 ]);
 
-/// Paging: a page is free if all of its nodes are free.
+/// The paging strategy, in which a page is free if all of its nodes are free.
 #[derive(Clone)]
 struct Paging {
     pages: Arc<Pages>,
     line: OrderedSet,
-    /// Held nodes of each page.
+    /// Number of held nodes of each page.
     held: Vec<u32>,
 }
 
 struct Pages {
-    /// Grid with one node for each page.
+    /// Grid that has one node for each page.
     grid: Grid,
     /// Sides of a page; pages at the far edges of a mesh may be smaller.
     sides: Dims,
@@ -130,7 +130,7 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
 }
 
 impl Pages {
-    /// Page that contains a node of the grid `whole`.
+    /// Index of the page that contains a node of the grid `whole`.
     fn holding(&self, node: Node, whole: &Grid) -> Node {
         if self.grid.nodes() == whole.nodes() {
             return node;
@@ -139,7 +139,7 @@ impl Pages {
         (0..self.sides.len()).map(place).sum()
     }
 
-    /// Block of the grid `whole` that a page covers.
+    /// Block of nodes of the grid `whole` that a page covers.
     fn block(&self, page: Node, whole: &Grid) -> Block {
         let (mut base, mut sides) = (0, self.sides.clone());
         for (d, side) in sides.iter_mut().enumerate() {

@@ -21,12 +21,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     |_, _| Ok(Box::new(Random::default())),
 );
 
-/// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes.
+/// Random allocation by the first steps of a Fisher–Yates shuffle of the free nodes.
 #[derive(Default)]
 struct Random {
-    /// Positions in the list of free nodes, ascending between requests.
+    /// Positions in the list of free nodes, in ascending order between two requests.
     places: Vec<u32>,
-    /// Positions that were picked and swapped to the front, to undo the swaps.
+    /// Positions swapped with the first ones during a draw, stored to undo the swaps.
     changed: Vec<usize>,
     ranks: Ranks,
 }

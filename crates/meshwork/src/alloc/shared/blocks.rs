@@ -1,4 +1,4 @@
-//! Allocation of several nodes that jobs may share, in base blocks such as racks.
+//! Allocation of several shared nodes on a machine of base blocks, such as racks.
 
 use crate::alloc::listed::blocks::{Blocks, Opened};
 use crate::geometry::NodeSet;
@@ -85,7 +85,7 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// Takes the lowest candidates of a base block; returns whether the job then needs no more.
+/// Takes candidates of a base block in ascending order; returns whether the job then has enough.
 fn take_block(
     attempt: &mut Attempt<'_>,
     block: &NodeSet,

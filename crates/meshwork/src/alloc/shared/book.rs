@@ -9,23 +9,26 @@ use super::request::SharedRequest;
 
 const MOST_KNOWN: usize = 32;
 
-/// Length of the log of changes, per node, above which all nodes are examined again.
+/// Maximum length of the log of changed nodes, as a multiple of the number of nodes.
+///
+/// If the log would grow longer, it is emptied. Then all nodes are examined again for each request.
 const MOST_CHANGES: usize = 2;
 
-/// Book of what jobs hold on a machine's nodes. It decides like [`decide_shared`], but faster.
+/// Book of the cores, memory and GPUs that jobs hold on the nodes of a machine.
 ///
-/// For each recent request, it stores the needs and whether the job could ever start, and for
-/// several nodes in a tree also what each node could give. For an equal request, only nodes that
-/// have changed in between are examined again.
+/// It makes the same decisions as [`decide_shared`], but faster. For each recent request, it stores
+/// what the job needs, and whether it could ever start. If a request for several nodes is repeated
+/// on a tree of switches, it also stores what the job could take of each node. For an equal request
+/// later, only nodes that have changed since then are examined again.
 #[derive(Clone, Debug)]
 pub struct SharedBook {
     holdings: Holdings,
     tree: Option<SingleTree>,
-    /// Nodes with changed free amounts, in the order of the changes.
+    /// Nodes whose free amounts have changed, in the order of the changes.
     changes: Vec<u32>,
-    /// Number of changes dropped from the start of `changes`.
+    /// Number of changes that have been dropped from the start of `changes`.
     forgotten: usize,
-    /// Requests with stored results, the most recent one last.
+    /// Requests with stored results, with the most recently used one at the end.
     requests: Vec<KnownRequest>,
     /// Buffer for the choice of nodes, with one entry for each node.
     slots: Vec<u32>,
@@ -38,7 +41,7 @@ struct KnownRequest {
     /// Whether the job could start on the empty machine; `None` if not yet examined.
     is_ever: Option<bool>,
     known: Option<Known>,
-    /// Number of changes since the creation of the book that `known` reflects.
+    /// Number of changes, counted from the creation of the book, that `known` takes into account.
     seen: usize,
 }
 
@@ -82,12 +85,14 @@ impl SharedBook {
         self.changes.push(node);
     }
 
-    /// Decides on a job, from the held resources in the book and stored results.
+    /// Decides on a job, from the held resources in the book and the stored results of earlier
+    /// requests.
     ///
-    /// With *n* nodes and *h* levels of switches, a later equal request of several nodes in a tree
-    /// with one top switch takes **O(h log n)** for each node changed since, then **O(s + n / 64)**
-    /// for *s* switches if one leaf suffices, and **O(s h)** for each further leaf. Any other
-    /// decision has the cost of [`decide_shared`].
+    /// The cost is lower for a repeated request for several nodes, in a tree with one top switch.
+    /// Let the tree have *n* nodes, *s* switches and *h* levels. Each node that has changed since
+    /// the last equal request costs **O(h log n)**. Choosing nodes costs **O(s + n / 64)** if one
+    /// leaf suffices, and **O(s h)** for each further leaf. Any other decision has the cost of
+    /// [`decide_shared`].
     pub fn decide(&mut self, machine: &SharedMachine, request: &SharedRequest) -> SharedDecision {
         let place = self.requests.iter().rposition(|known| known.request == *request);
         let mut own = match place {
@@ -161,7 +166,7 @@ impl SharedBook {
 }
 
 impl KnownRequest {
-    /// Decision on a job that cannot start now.
+    /// Decision on a job that cannot start now: it waits, or it can never start.
     fn later(&mut self, machine: &SharedMachine, holdings: &Holdings) -> SharedDecision {
         let is_ever = match (&self.wanted, self.is_ever) {
             (_, Some(known)) => known,
@@ -211,7 +216,7 @@ mod tests {
         }
     }
 
-    /// Leaf switches of unequal size, in most cases below a single top switch.
+    /// Random machine with leaf switches of unequal size, in most cases below a single top switch.
     fn machine(rng: &mut Stream) -> SharedMachine {
         let sizes: Vec<u32> = (0..2 + rng.below(8)).map(|_| 1 + rng.below(9) as u32).collect();
         let count = sizes.iter().sum();

@@ -1,23 +1,24 @@
-//! Candidates: nodes on which a part of a job fits, for machines with trees or blocks.
+//! Candidates: nodes on which at least a part of a job fits, on a machine with switches or blocks.
 
 use crate::geometry::NodeSet;
 
 use super::choose::{Attempt, Leave, Missing};
 
-/// Candidates of one attempt to place a job below a switch or in a block.
+/// Nodes that one attempt to place a job may take, below one switch or in one block.
 pub(super) struct Candidates {
-    /// Nodes on which a part of the job fits.
+    /// Nodes on which at least a part of the job fits.
     pub all: NodeSet,
-    /// Candidates of lower weights than the last one, which must be taken first.
+    /// Candidates that must be taken first, because heavier candidates are needed too.
     pub forced: NodeSet,
-    /// Candidates below each switch of a tree; `None` if unknown.
+    /// Number of candidates below each switch of a tree; `None` if it is not known yet.
     pub below: Option<Vec<i64>>,
-    /// Whether the candidates have enough CPUs and GPUs for the job.
+    /// Whether all candidates together have enough nodes, CPUs and GPUs for the job.
     pub are_enough: bool,
 }
 
 impl Candidates {
-    /// Collects nodes by weight, the lightest first, until they suffice for the job.
+    /// Collects candidates in order of weight, the lightest nodes first, until they suffice for the
+    /// job.
     pub(super) fn collect(
         attempt: &mut Attempt<'_>,
         weights: &[(u64, Vec<u32>)],
@@ -53,8 +54,10 @@ impl Candidates {
         Candidates { all, forced, below: None, are_enough }
     }
 
-    /// Takes the forced candidates; returns the result if the attempt ends with them. Unusable
-    /// nodes are removed from the forced candidates.
+    /// Takes all candidates that must be taken first; returns the result if the attempt is then
+    /// over.
+    ///
+    /// Candidates of which the job can use nothing are removed from `forced`.
     pub(super) fn take_forced(
         &mut self,
         attempt: &mut Attempt<'_>,

@@ -1,4 +1,4 @@
-//! Choice of the nodes of a job that may share them, with repeated attempts.
+//! Choice of the nodes of a job that may share nodes with other jobs, in repeated attempts.
 
 use std::cmp::Reverse;
 
@@ -12,54 +12,55 @@ use super::machine::{Domains, SharedMachine};
 use super::request::{Memory, Needs};
 use super::{blocks, tree};
 
-/// Consequence of a failed attempt: the nodes to leave out next, or no next attempt.
+/// Consequence of a failed attempt: the nodes to leave out of the next attempt, or no next attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
     /// Make no further attempt.
     Stop,
-    /// Leave out all nodes that the attempt has taken.
+    /// Leave all nodes that this attempt has taken out of the next attempt.
     All,
-    /// Leave out the taken node with the lowest product of usable CPUs and GPUs.
+    /// Of the nodes taken by this attempt, leave out the one with the lowest product of CPUs and
+    /// GPUs.
     OneOfThese,
-    /// Leave out the available node with the lowest product of CPUs and GPUs.
+    /// Of all available nodes, leave out the one with the lowest product of usable CPUs and GPUs.
     Next,
 }
 
-/// Amounts that a job still lacks while nodes are taken one by one.
+/// Amounts of nodes, CPUs and tasks that a job still lacks, while nodes are taken one by one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Missing {
     pub cpus: i64,
     pub cpus_at_most: i64,
-    /// Nodes to take until the attempt has its target number.
+    /// Number of nodes that the attempt still has to take to reach its target.
     pub nodes: i64,
-    /// Nodes to take until the attempt may end.
+    /// Number of nodes that the attempt still has to take to reach the minimum of the job.
     pub nodes_at_least: i64,
-    /// Tasks that may still be placed.
+    /// Number of tasks that may still be placed on further nodes.
     pub tasks: u64,
 }
 
-/// State of successive attempts to place a job.
+/// State of the repeated attempts to choose nodes for a job.
 pub(super) struct Attempt<'a> {
     pub machine: &'a SharedMachine,
     pub needs: &'a Needs,
     fits: Vec<Fit>,
-    /// Index of each node in `fits`; empty if only a single node is examined.
+    /// Index in `fits` for each node; empty if only a single node is examined.
     pub slots: Vec<u32>,
-    /// Stored results, if nodes are examined only when an attempt may take them.
+    /// Stored results of earlier requests. If set, a node is examined only when it may be taken.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
-    /// Nodes examined since the start.
+    /// Nodes that have been examined for this job.
     pub examined: Vec<u32>,
-    /// Nodes that the next attempt may take; after an attempt, the nodes that it took.
+    /// Before an attempt, the nodes that it may take; after an attempt, the nodes that it took.
     pub map: NodeSet,
-    /// Nodes that may still be taken in this attempt.
+    /// Number of nodes that may still be taken in the current attempt.
     pub nodes_left: i64,
     pub min_nodes: u32,
-    /// GPUs that this attempt has taken.
+    /// Number of GPUs on the nodes that the current attempt has taken.
     pub taken: u64,
     pub first_pass: bool,
 }
 
-/// Nodes of a job, each with what the job could take of it.
+/// Nodes chosen for a job, each with the amounts that the job could take of it.
 pub(super) type Chosen = Vec<(u32, Fit)>;
 
 impl<'a> Attempt<'a> {
@@ -88,7 +89,7 @@ impl<'a> Attempt<'a> {
         &mut self.fits[slot]
     }
 
-    /// Computes what the job could take of a node, before it is taken, if this is not known yet.
+    /// Computes what the job could take of a node, unless this is already known.
     pub(super) fn examine(&mut self, node: u32) {
         let Some((known, holdings)) = self.unexamined else { return };
         if self.slots[node as usize] != u32::MAX {
@@ -105,17 +106,18 @@ impl<'a> Attempt<'a> {
         self.slots.get(node as usize).map_or(0, |&slot| slot as usize)
     }
 
-    /// Whether the job requests a number of GPUs for the whole job.
+    /// Whether the job requests a total number of GPUs.
     pub(super) fn counts_gpus(&self) -> bool {
         self.needs.gpus.is_some_and(|gpus| gpus.per_job > 0)
     }
 
-    /// Whether the nodes taken so far have all GPUs that the whole job requests.
+    /// Whether the nodes taken so far have the total number of GPUs that the job requests.
     pub(super) fn has_gpus(&self) -> bool {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken)
     }
 
-    /// Whether the GPUs of the taken nodes and `more` further GPUs suffice for the whole job.
+    /// Whether the GPUs of the taken nodes, plus `more` further GPUs, reach the total that is
+    /// requested.
     pub(super) fn gpus_suffice(&self, more: u64) -> bool {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken + more)
     }
@@ -127,8 +129,10 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Amounts needed at the start of an attempt. It aims at the minimum number of nodes if
-    /// `always_least` is set, or if GPUs are requested for the whole job.
+    /// Amounts that the job lacks at the start of an attempt.
+    ///
+    /// If `always_least` is set, or if the job requests a total number of GPUs, the attempt aims at
+    /// the minimum number of nodes. Otherwise, it aims at the target number.
     pub(super) fn missing(&mut self, always_least: bool) -> Missing {
         let needs = self.needs;
         self.taken = 0;
@@ -164,18 +168,21 @@ impl<'a> Attempt<'a> {
         u64::from(most)
     }
 
-    /// Whether `available` nodes suffice for an attempt that aims at `nodes` nodes.
+    /// Whether `available` further nodes suffice for an attempt that still lacks `nodes` nodes.
+    ///
+    /// An attempt may end with fewer nodes than its target, but not with fewer than the job's
+    /// minimum.
     pub(super) fn enough_nodes(&self, available: i64, nodes: i64) -> bool {
         let (least, want) = (i64::from(self.min_nodes), i64::from(self.needs.want));
         available >= if want > least { nodes + least - want } else { nodes }
     }
 
-    /// Whether the attempt has found all nodes, CPUs and GPUs that it aims at.
+    /// Whether the attempt has reached its target numbers of nodes, CPUs and GPUs.
     pub(super) fn is_done(&self, missing: &Missing) -> bool {
         missing.nodes <= 0 && missing.cpus <= 0 && self.has_gpus()
     }
 
-    /// Whether the attempt may end, perhaps with fewer nodes than it aimed at.
+    /// Whether the attempt may end because the job has its minimum number of nodes, CPUs and GPUs.
     pub(super) fn suffices(&self, missing: &Missing) -> bool {
         missing.nodes_at_least <= 0 && missing.cpus <= 0 && self.has_gpus()
     }
@@ -187,7 +194,8 @@ impl<'a> Attempt<'a> {
         self.fit_mut(node).select_cores(kind, needs, taken, nodes_left, first_pass, is_older)
     }
 
-    /// Takes a node with `cpus` usable CPUs; returns those used, 0 if it cannot be used.
+    /// Takes a node with `cpus` usable CPUs; returns the CPUs used, or 0 if the job cannot use the
+    /// node.
     pub(super) fn take(&mut self, node: u32, cpus: u32, missing: &mut Missing) -> u32 {
         let used = self.cpus_to_use(node, cpus, missing);
         if used > 0 {
@@ -223,7 +231,9 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// Assigns GPUs of a node, and reduces `tasks`; returns the CPUs used, 0 if it cannot be used.
+    /// Assigns GPUs of a node to the job, and subtracts the tasks on the node from `tasks`.
+    ///
+    /// Returns the number of CPUs used, or 0 if the job cannot use the node.
     fn take_gpus(&mut self, node: u32, cpus: u32, nodes_left: i64, tasks: &mut u64) -> u32 {
         let needs = self.needs;
         let Some(gpus) = needs.gpus else { return cpus };
@@ -281,7 +291,7 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// Drops the highest cores of each socket of the taken nodes, down to its limit.
+    /// On each socket of the taken nodes, drops the highest cores above the limit of the socket.
     pub(super) fn clip(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -299,7 +309,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Removes the taken nodes on which the job can get no core.
+    /// Removes taken nodes on which no core is left for the job.
     pub(super) fn leave_out_empty(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -320,8 +330,10 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Chooses the nodes of a job among the nodes of `pool` for which `is_open` holds. If several nodes
-/// may be taken, `weigh` is called for each first, and can change its rank.
+/// Chooses the nodes of a job among the nodes of `pool` for which `is_open` holds.
+///
+/// If the job may take several nodes, `weigh` is called first for each such node. It can change the
+/// rank of the node.
 pub(super) fn choose(
     machine: &SharedMachine,
     needs: &Needs,
@@ -372,7 +384,7 @@ pub(super) fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
     [u64::from(cores), gpus, memory]
 }
 
-/// The first candidate that can hold the whole job, in the given order.
+/// The first of the candidates, in their given order, that can hold the whole job.
 fn one_node(
     machine: &SharedMachine,
     needs: &Needs,
@@ -407,7 +419,7 @@ fn one_node(
     None
 }
 
-/// Tries to place a job on several nodes, in repeated attempts with fewer and fewer nodes.
+/// Tries to place a job on several nodes, in repeated attempts that may use fewer and fewer nodes.
 fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     let needs = attempt.needs;
     let most_nodes = attempt.nodes_left;
@@ -489,7 +501,7 @@ fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     })
 }
 
-/// Repeats attempts as Slurm 22.05 does, leaving out more and more nodes with few CPUs and GPUs.
+/// Repeats attempts as in Slurm 22.05, each without some more of the nodes with few CPUs and GPUs.
 fn leave_out_small(
     attempt: &mut Attempt<'_>,
     mut left: NodeSet,
@@ -535,7 +547,7 @@ fn leave_out_small(
     false
 }
 
-/// Makes one attempt, by the placement rule that the machine's settings select.
+/// Makes one attempt by the placement rule that the settings of the machine select.
 fn evaluate(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     if attempt.map.count() < attempt.min_nodes {
         return Err(Leave::Stop);
@@ -556,7 +568,8 @@ fn evaluate(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     placed
 }
 
-/// Run of consecutive nodes of one weight, with what the job could take of it.
+/// Run of consecutive nodes of equal weight, with the CPUs and GPUs that the job could take of
+/// them.
 struct NodeRun {
     nodes: Vec<u32>,
     weight: u64,
@@ -565,7 +578,10 @@ struct NodeRun {
     is_used: bool,
 }
 
-/// Takes nodes run by run, the run that fits best by CPUs first.
+/// Takes nodes from runs of consecutive nodes, one run after another, by best fit.
+///
+/// Lighter runs come first. Among equally heavy ones, the run with the fewest sufficient CPUs is
+/// best; if no run suffices, the run with the most CPUs.
 fn runs(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     let mut missing = attempt.missing(false);
     let map = attempt.map.clone();
@@ -656,7 +672,7 @@ fn runs(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     if is_enough { Ok(()) } else { Err(Leave::Next) }
 }
 
-/// Nodes of a set by weight, lightest first.
+/// Nodes of a set, grouped by weight, with the lightest group first.
 pub(super) fn classes(attempt: &Attempt<'_>, map: &NodeSet) -> Vec<(u64, Vec<u32>)> {
     let mut classes = std::collections::BTreeMap::<u64, Vec<u32>>::new();
     for node in map.iter() {
@@ -671,8 +687,11 @@ fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
     }
 }
 
-/// Takes the nodes with the highest fraction of free CPUs first. As in Slurm 26.05, a taken node
-/// counts with the CPUs of the node examined last.
+/// Takes nodes in order of weight, and within a weight those with the highest fraction of free
+/// CPUs.
+///
+/// If several nodes were compared, the taken node is charged with the usable CPUs of the node that
+/// was examined last, as in Slurm 26.05.
 fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     limit_nodes_by_tasks(attempt);
     let mut missing = attempt.missing(false);
@@ -724,7 +743,7 @@ fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::Next) }
 }
 
-/// Takes the nodes of the lightest weight first, from the highest number down.
+/// Takes nodes in order of weight, and within a weight from the highest number down.
 fn from_the_end(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     limit_nodes_by_tasks(attempt);
     let mut missing = attempt.missing(false);

@@ -1,6 +1,6 @@
 //! Sets of cores of one node.
 
-/// Set of cores of one node; cores are numbered over its sockets in order.
+/// Set of cores of one node, where cores are numbered through, socket by socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoreSet([u64; 8]);
 
@@ -27,7 +27,7 @@ impl CoreSet {
         self.0.iter().map(|bits| bits.count_ones()).sum()
     }
 
-    /// Number of cores of the set in `start..start + count`.
+    /// Number of cores of the set that lie in the range `start..start + count`.
     #[must_use]
     pub fn count_range(&self, start: u32, count: u32) -> u32 {
         masks(start, count).map(|(word, mask)| (self.0[word] & mask).count_ones()).sum()
@@ -49,12 +49,12 @@ impl CoreSet {
         self.0[core as usize / 64] &= !(1 << (core % 64));
     }
 
-    /// Removes the cores `start..start + count`.
+    /// Removes all cores in the range `start..start + count`.
     pub fn remove_range(&mut self, start: u32, count: u32) {
         masks(start, count).for_each(|(word, mask)| self.0[word] &= !mask);
     }
 
-    /// Removes the `count` highest cores of the set in `start..start + width`.
+    /// Removes the `count` highest cores of the set that lie in the range `start..start + width`.
     pub fn remove_highest(&mut self, start: u32, width: u32, count: u32) {
         let mut left = count;
         for core in (start..start + width).rev() {
@@ -68,7 +68,7 @@ impl CoreSet {
         }
     }
 
-    /// The cores of the set, lowest first.
+    /// The cores of the set, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         (0..).zip(&self.0).flat_map(|(word, &bits)| {
             std::iter::successors((bits != 0).then_some(bits), |bits| {
@@ -89,7 +89,8 @@ impl CoreSet {
     }
 }
 
-/// Words that contain the cores `start..start + count`, each with the bits of these cores.
+/// Indices of the 64-bit words with the cores `start..start + count`, each with a mask of these
+/// cores.
 fn masks(start: u32, count: u32) -> impl Iterator<Item = (usize, u64)> {
     let (from, to) = (i64::from(start), i64::from(start + count));
     let bits = move |word: u32| {

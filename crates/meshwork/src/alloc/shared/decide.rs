@@ -13,24 +13,25 @@ use super::request::{Memory, Needs, SharedRequest, SocketOrder};
 /// Decision on a job that may share nodes with other jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SharedDecision {
-    /// The job starts.
+    /// The job starts on nodes that it may share.
     Start {
         /// Number of tasks of the job.
         tasks: u32,
-        /// Grants of the job, in ascending order of the nodes.
+        /// Resources that the job gets on each of its nodes, in ascending order of the nodes.
         grants: Vec<SharedGrant>,
     },
-    /// The job may start later.
+    /// The job cannot start now, but may start later.
     Wait,
-    /// The job could not start even on the empty machine. The value is the reason.
+    /// The job could not start even on the empty machine. The value is the reason in words.
     Never(String),
 }
 
-/// Decides on one job like `select/cons_tres` of Slurm 26.05.
+/// Decides on one job in the same way as `select/cons_tres` of Slurm 26.05.
 ///
 /// # Complexity
-/// **O(log n)** for each examined node on a machine of *n* nodes: for a job of one node until one
-/// can hold it, for several nodes in each attempt all that may hold a part.
+/// **O(log n)** for each examined node on a machine of *n* nodes. For a job of one node, nodes are
+/// examined until one can hold it. For a job of several nodes, each attempt examines all nodes that
+/// may hold a part of it.
 #[must_use]
 pub fn decide_shared(
     machine: &SharedMachine,
@@ -55,7 +56,7 @@ pub fn decide_shared(
     }
 }
 
-/// Slurm's message on a job that could not start even on the empty machine.
+/// Slurm's message about a job that could not start even on the empty machine.
 pub(super) const NOT_AVAILABLE: &str = "Requested node configuration is not available";
 
 #[derive(Clone, Debug)]
@@ -64,7 +65,7 @@ pub(super) struct Wanted {
     pub pool: NodeSet,
 }
 
-/// Derives the needs of a request, or the reason why its job can never start.
+/// Derives from a request what the job needs, or returns the reason why it can never start.
 pub(super) fn wanted(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -90,7 +91,7 @@ pub(super) fn is_ever(
     choose(machine, needs, holdings.without_jobs(), pool, |_| true, &mut |_, _| {}).is_some()
 }
 
-/// Nodes with the requested feature, CPUs and memory that the job does not exclude.
+/// Nodes that have the requested feature, CPUs and memory, without those that the job excludes.
 fn pool(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -114,7 +115,7 @@ fn pool(
     pool
 }
 
-/// Whether a node has enough free memory, and is idle if the job needs whole nodes.
+/// Whether a node has enough free memory. If the job needs whole nodes, the node must also be idle.
 pub(super) fn is_available(
     machine: &SharedMachine,
     needs: &Needs,
@@ -140,25 +141,27 @@ pub(super) fn is_available(
     }
 }
 
-/// GPUs of each node near the cores of a job, as counted by the last query for a job with GPUs.
+/// For each node, the number of its GPUs near the cores of the last examined job with GPUs.
 ///
 /// The order in which Slurm 22.05 takes nodes depends on these numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearGpus(Vec<u8>);
 
 impl NearGpus {
-    /// Creates the record for a machine on which no GPUs have been counted yet.
+    /// Creates the record of a machine on which no GPUs have been counted yet.
     #[must_use]
     pub fn none(machine: &SharedMachine) -> NearGpus {
         NearGpus(vec![0; machine.count() as usize])
     }
 
-    /// Sets the numbers of the given nodes to 0.
+    /// Sets the stored numbers of GPUs of the given nodes to 0.
     pub fn forget(&mut self, nodes: &NodeSet) {
         nodes.iter().for_each(|node| self.0[node as usize] = 0);
     }
 
-    /// Counts the GPUs near the cores of a job as Slurm 22.05 does, as if all cores were free.
+    /// Counts, for each of the given nodes, the GPUs near the cores of a job.
+    ///
+    /// All cores are taken to be free, as in the first check of Slurm 22.05.
     fn note(
         &mut self,
         machine: &SharedMachine,
@@ -179,7 +182,7 @@ impl NearGpus {
     }
 }
 
-/// Needs of a job on a machine, derived once from its request for repeated queries.
+/// Needs of a job on a machine, derived from its request once, and then used for many queries.
 #[derive(Clone, Debug)]
 pub struct SharedLookup {
     wanted: Wanted,
@@ -188,7 +191,7 @@ pub struct SharedLookup {
 }
 
 impl SharedLookup {
-    /// Derives the needs of a request, and examines whether its job could ever start.
+    /// Derives from a request what the job needs, and examines whether it could ever start.
     ///
     /// # Errors
     /// The reason why the options of the job never let it start on this machine.
@@ -202,13 +205,13 @@ impl SharedLookup {
         Ok(SharedLookup { wanted, order: request.order, is_ever })
     }
 
-    /// Whether the job could start on the empty machine.
+    /// Whether the job could start if the machine were empty.
     #[must_use]
     pub fn is_ever(&self) -> bool {
         self.is_ever
     }
 
-    /// Nodes that the job could use if no other job ran.
+    /// Nodes that suit the job by their type, and that it does not exclude, whether free or not.
     #[must_use]
     pub fn pool(&self) -> &NodeSet {
         &self.wanted.pool
@@ -220,19 +223,19 @@ impl SharedLookup {
         self.wanted.needs.min_nodes
     }
 
-    /// Whether the job asks for GPUs.
+    /// Whether the job requests GPUs.
     #[must_use]
     pub fn asks_for_gpus(&self) -> bool {
         self.wanted.needs.gpus.is_some()
     }
 
-    /// Whether the job gets whole nodes, which it does not share.
+    /// Whether the job gets whole nodes, so that it shares none of them.
     #[must_use]
     pub fn takes_whole_nodes(&self) -> bool {
         self.wanted.needs.whole
     }
 
-    /// Finds what the job gets now of nodes in `open`; `None` if it waits.
+    /// Finds the resources that the job gets now on nodes in `open`; `None` if it has to wait.
     #[must_use]
     pub fn find(
         &self,
@@ -260,7 +263,8 @@ impl SharedLookup {
         give(machine, needs, self.order, holdings, &chosen).map(|(_, grants)| grants)
     }
 
-    /// Updates `near` as Slurm 22.05 does when it checks whether the job could ever start.
+    /// Updates `near` in the way in which Slurm 22.05 does when it checks whether a job could ever
+    /// start.
     pub fn ask_ever(
         &self,
         machine: &SharedMachine,
@@ -273,9 +277,10 @@ impl SharedLookup {
         near.note(machine, needs, holdings.without_jobs(), nodes);
     }
 
-    /// Cores, memory and GPUs that a job with `cpus` CPUs gets of the given nodes, if free.
+    /// Free cores, memory and GPUs of the given nodes for a job with `cpus` CPUs.
     ///
-    /// Used for a job that runs there although the rules would not have placed it.
+    /// Used for a job that is known to run on these nodes although the rules would not have placed
+    /// it there.
     #[must_use]
     pub fn forced(
         &self,

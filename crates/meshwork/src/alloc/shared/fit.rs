@@ -5,47 +5,54 @@ use super::holdings::Free;
 use super::machine::{MAX_SOCKETS, SharedMachine, SlurmNodeType};
 use super::request::{Gpus, Memory, Needs};
 
-/// One number for each socket of a node, such as the number of its free cores.
+/// One number for each socket of a node, for example the number of its free cores.
 pub(super) type Sockets = [u16; MAX_SOCKETS as usize];
 
-/// Cores and GPUs of one node that a job could take. Attempts to place the job change these values;
-/// some changes remain for the next attempt.
+/// Cores and GPUs of one node that a job could take.
+///
+/// Attempts to place the job change these values. Some changes remain for the next attempt.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
-    /// CPUs of the node that the job could use.
+    /// Number of CPUs of the node that the job could use.
     pub cpus: u32,
-    /// CPUs of the node's free cores.
+    /// Number of CPUs of all free cores of the node.
     pub free_cpus: u32,
     /// Cores of the node that the job could use.
     pub cores: CoreSet,
-    /// Cores of each socket that the job may take at most.
+    /// Maximum number of cores that the job may take of each socket.
     pub core_limits: Sockets,
-    /// GPUs of the node that the job could use.
+    /// Number of GPUs of the node that the job could use.
     pub gpus: u64,
-    /// Initial value of `gpus`, saved when cores are first selected.
+    /// Value that `gpus` had when cores were selected for the first time.
     gpus_before: Option<u64>,
-    /// GPUs that the job may take at most; 0 without a limit.
+    /// Maximum number of GPUs that the job may take of the node; 0 without a limit.
     gpu_cap: u64,
     any_gpus: u64,
     socket_gpus: Sockets,
-    /// Rank by which nodes are taken: by weight, then by GPUs near the job's cores.
+    /// Rank of the node; nodes of lower rank are taken first.
+    ///
+    /// It is determined by the weight of the node. Among nodes of equal weight, more GPUs near the
+    /// job's cores mean a lower rank.
     pub weight: u64,
-    /// Usable CPUs times usable GPUs, by which nodes are left out of attempts.
+    /// Number of usable CPUs, multiplied by the number of usable GPUs if the job needs GPUs.
+    ///
+    /// After a failed attempt, a node with a low product is left out first.
     pub product: u64,
-    /// CPUs that the job needs for the GPUs that it takes.
+    /// Number of CPUs that the job needs for the GPUs that it takes of the node.
     pub gpu_cpus: u32,
-    /// Tasks that the cores and GPUs of the node allow.
+    /// Maximum number of tasks that the cores and GPUs of the node allow.
     pub task_limit: u32,
-    /// CPUs of the cores chosen by the last selection of cores.
+    /// Number of CPUs of the cores that were selected last.
     pub usable: u32,
 }
 
-/// Rank of a node of this type if it has no GPU near the job's cores.
+/// Rank of a node of the given type that has no GPU near the job's cores.
 pub(super) fn weight_of(kind: &SlurmNodeType) -> u64 {
     u64::from(kind.weight) << 8 | 255
 }
 
-/// Free GPUs of the requested type: near each single socket, near all sockets, and in total.
+/// Number of free GPUs of the requested type: near each single socket, near all sockets, and in
+/// total.
 struct FreeGpus {
     near: Sockets,
     any: u64,
@@ -97,7 +104,7 @@ fn free_gpus(
 }
 
 impl Fit {
-    /// Computes what a job could take of a node; `None` if nothing.
+    /// Computes what a job could take of a node; `None` if it could take nothing.
     pub(super) fn new(
         machine: &SharedMachine,
         needs: &Needs,
@@ -184,7 +191,7 @@ impl Fit {
         Some(fit)
     }
 
-    /// GPUs near the job's cores, which are part of `weight`.
+    /// Number of GPUs near the job's cores, which is contained in `weight`.
     pub(super) fn near(&self) -> u8 {
         0xff - (self.weight & 0xff) as u8
     }
@@ -193,7 +200,9 @@ impl Fit {
         self.weight = self.weight & !0xff | u64::from(0xff - near);
     }
 
-    /// Sets the GPUs that the job could use and the node's rank; `None` if it cannot use the node.
+    /// Sets the number of GPUs that the job could use, and the rank of the node.
+    ///
+    /// `None` if the job cannot use the node.
     fn limit_gpus(
         &mut self,
         kind: &SlurmNodeType,
@@ -256,7 +265,9 @@ impl Fit {
         Some(())
     }
 
-    /// Lowers the limit of GPUs to `most`, unless that is 0; returns whether the limit has changed.
+    /// Lowers the maximum number of GPUs to `most`; returns whether the maximum has changed.
+    ///
+    /// If `most` is 0, nothing changes.
     fn cap_gpus(&mut self, most: u64) -> bool {
         let is_lower = most > 0 && (self.gpu_cap == 0 || self.gpu_cap > most);
         if is_lower {
@@ -301,8 +312,10 @@ impl Fit {
     }
 
     /// Selects the cores that a job would take of this node; returns the number of their CPUs.
-    /// `taken` is the number of GPUs on other nodes, and `nodes_left` that of nodes still to be
-    /// found. In the first pass, only cores near the GPUs are taken.
+    ///
+    /// `taken` is the number of GPUs that the job has on other nodes, and `nodes_left` is the
+    /// number of nodes that it still needs. In the first pass, only cores near the GPUs are
+    /// selected.
     pub(super) fn select_cores(
         &mut self,
         kind: &SlurmNodeType,
@@ -362,7 +375,7 @@ fn lowest(cores: &CoreSet, count: u32) -> CoreSet {
     kept
 }
 
-/// Selection of a job's cores on one node, near its GPUs if possible.
+/// Selection of the cores of a job on one node, near the job's GPUs if possible.
 struct Picking<'a> {
     fit: &'a mut Fit,
     kind: &'a SlurmNodeType,
@@ -375,7 +388,8 @@ struct Picking<'a> {
     core_minimum: Option<u32>,
     limits: Sockets,
     first_pass: bool,
-    /// Whether cores are selected as by Slurm 22.05, where fewer options limit what a job may take.
+    /// Whether cores are selected as in Slurm 22.05, in which fewer options limit what a job may
+    /// take.
     is_older: bool,
 }
 
@@ -397,7 +411,9 @@ impl Picking<'_> {
         (self.hi, self.cpus, core_minimum)
     }
 
-    /// Maximum number of GPUs, 0 without a limit; `None` if the tasks cannot get their GPUs.
+    /// Maximum number of GPUs of the job on the node; 0 if there is no limit.
+    ///
+    /// `None` if the tasks cannot get the GPUs that they need.
     fn gpu_limit(&self, taken: u64, nodes_left: i64) -> Option<u64> {
         let gpus = self.gpus;
         let mut left = 0;
@@ -426,8 +442,10 @@ impl Picking<'_> {
         Some(if left > 0 { left.min(cap) } else { cap })
     }
 
-    /// CPUs that go with each GPU of the job; 0 if no such number is set. If neither the request
-    /// nor the partition gives one, tasks are put near their GPUs.
+    /// Number of CPUs for each GPU of the job; 0 if none is set.
+    ///
+    /// If neither the request nor the partition sets it, it is derived in the first pass from the
+    /// numbers of tasks and GPUs. Tasks are then put near their GPUs.
     fn cpus_per_gpu(&mut self) -> u32 {
         let (gpus, cpt) = (self.gpus, self.needs.cpt);
         if gpus.any_cpus() > 0 {
@@ -615,8 +633,10 @@ impl Picking<'_> {
         Some(())
     }
 
-    /// Subtracts `by` from the limit of a socket and from `cores`, the total. The cores are removed
-    /// when the limit is 0, or at once, the highest first, as by Slurm 22.05.
+    /// Subtracts `by` from the maximum number of cores of a socket, and from the total `cores`.
+    ///
+    /// In Slurm 26.05, the cores of a socket are removed only when its maximum is 0. In Slurm
+    /// 22.05, `by` cores are removed at once, the highest first.
     fn shrink(&mut self, socket: usize, by: u32, cores: &mut u32) {
         self.limits[socket] -= by as u16;
         *cores -= by;

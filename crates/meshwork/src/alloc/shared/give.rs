@@ -1,4 +1,4 @@
-//! Distribution of the tasks, cores, GPUs and memory of a job over its chosen nodes.
+//! Distribution of the tasks, cores, GPUs and memory of a job over the nodes chosen for it.
 
 use super::choose::Chosen;
 use super::cores::CoreSet;
@@ -7,20 +7,24 @@ use super::holdings::{Free, Holdings, SharedGrant};
 use super::machine::{MAX_SOCKETS, SharedMachine, SlurmNodeType};
 use super::request::{Gpus, Memory, Needs, SocketOrder};
 
-/// Cores, tasks and GPUs of the job on one node.
+/// Cores, tasks and GPUs that the job gets on one node.
 struct Share {
     node: u32,
     cores: CoreSet,
     cpus: u32,
     tasks: u32,
     gpus: u64,
-    /// Number of GPUs; it may exceed that of `gpus` if the node's GPUs are only counted.
+    /// Number of GPUs that the job gets on the node.
+    ///
+    /// It may exceed the number of bits in `gpus` if the GPUs of the node are only counted.
     gpu_count: u64,
-    /// Limit from the choice of nodes.
+    /// Maximum number of GPUs, as determined when the nodes were chosen.
     gpu_limit: u64,
 }
 
-/// Number of tasks of a job and its grants on its nodes; `None` if it does not fit after all.
+/// Number of tasks of a job, and the resources that it gets on its nodes.
+///
+/// `None` if the job turns out not to fit on the chosen nodes.
 pub(super) fn give(
     machine: &SharedMachine,
     needs: &Needs,
@@ -64,7 +68,7 @@ pub(super) fn give(
     Some((tasks, grants))
 }
 
-/// Number of tasks of the job if it gets `nodes` nodes.
+/// Number of tasks of the job if it runs on `nodes` nodes.
 fn task_count(needs: &Needs, nodes: u32) -> u32 {
     if needs.tpn > 0 {
         return needs.tpn.saturating_mul(nodes);
@@ -84,7 +88,7 @@ fn share_of(node: u32, cores: CoreSet, gpu_limit: u64) -> Share {
     Share { node, cores, cpus: 0, tasks: 0, gpus: 0, gpu_count: 0, gpu_limit }
 }
 
-/// Gives the job all cores of each node, and distributes its tasks over the nodes in turn.
+/// Gives the job all cores of each chosen node, and distributes its tasks over the nodes in turn.
 fn whole_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Option<Vec<Share>> {
     let mut tasks = task_count(needs, chosen.len() as u32).max(1);
     let mut left: Vec<u32> = Vec::new();
@@ -116,7 +120,7 @@ fn whole_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Optio
     Some(shares)
 }
 
-/// Distributes tasks over the nodes in turn, and gives each task its CPUs.
+/// Distributes the tasks of a job over its nodes in turn, and gives each task its CPUs.
 fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Option<Vec<Share>> {
     let all = task_count(needs, chosen.len() as u32).max(1);
     let cpt = needs.cpt;
@@ -186,7 +190,10 @@ fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Op
     Some(shares)
 }
 
-/// Takes the lowest cores of the best-fitting sockets of a node; returns the number of cores.
+/// Takes cores of a node for the job's CPUs, one socket after another; returns their number.
+///
+/// The socket with the fewest sufficient free cores is used. If none suffices, the socket with the
+/// most free cores comes first. Of a socket, the lowest cores are taken.
 fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     let mut cpus = share.cpus;
     let needed = cpus.div_ceil(kind.threads);
@@ -217,8 +224,10 @@ fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     taken.count()
 }
 
-/// Takes the cores for the tasks on a node, if possible all cores of a task on one socket. Others
-/// come from all sockets in turn. Returns their number, or `None` if the node has too few.
+/// Takes the cores for the tasks on a node; returns their number, or `None` if there are too few.
+///
+/// If a task has several CPUs, each socket first gets as many whole tasks as it can hold. All
+/// further cores are taken from the sockets in turn.
 fn in_turn(kind: &SlurmNodeType, needs: &Needs, share: &mut Share) -> Option<u32> {
     let (threads, cpt) = (kind.threads, needs.cpt);
     let mut cpus = share.cpus;
@@ -267,9 +276,11 @@ struct GpuPick<'a> {
     free: u64,
     model: Option<u16>,
     picked: u64,
-    /// GPUs in the order of selection, and the sum of the ratings of each GPU's links to selected
-    /// GPUs. As in Slurm, GPUs with the lowest sum come first, so a job gets the worst connected
-    /// ones. `None` if links do not count.
+    /// GPUs in the order of selection, and for each GPU the total rating of its links to selected
+    /// GPUs.
+    ///
+    /// As in Slurm, GPUs with the lowest total come first, so a job gets the worst connected GPUs.
+    /// `None` if the ratings of links do not matter.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }
 
@@ -284,7 +295,7 @@ impl<'a> GpuPick<'a> {
         u64::from(self.picked.count_ones())
     }
 
-    /// GPUs near a socket, or near all sockets for `None`, free or not, as bits.
+    /// GPUs near a socket, whether free or not, as bits; `None` asks for GPUs near all sockets.
     fn at(&self, socket: Option<u32>) -> u64 {
         let records = self.kind.gpus.iter();
         let records = records.filter(|record| self.model.is_none() || record.model == self.model);
@@ -296,7 +307,9 @@ impl<'a> GpuPick<'a> {
         here.fold(0, |all, record| all | record.gpus)
     }
 
-    /// Selects up to `count` free GPUs near a socket, or near all; returns the number selected.
+    /// Selects up to `count` free GPUs near a socket; returns how many were selected.
+    ///
+    /// If `socket` is `None`, GPUs that are near all sockets are selected.
     fn pick(&mut self, count: u64, socket: Option<u32>) -> u64 {
         let mut here = self.at(socket) & self.free & !self.picked;
         let before = self.count();
@@ -416,7 +429,7 @@ fn lowest_bits(bits: u64, count: u64) -> u64 {
     kept
 }
 
-/// Number of tasks on each socket of a node, and on the node.
+/// Number of tasks that the job's cores allow on each socket of a node, and on the whole node.
 fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (Sockets, u32) {
     let kind = machine.node(share.node);
     let mut on = [0; MAX_SOCKETS as usize];
@@ -445,7 +458,9 @@ fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (S
     (on, all.min(limit))
 }
 
-/// Selects the GPUs of a node for its tasks: near each task, then near all sockets, then others.
+/// Selects GPUs of a node for the tasks on it; `None` if there are too few.
+///
+/// GPUs near the socket of each task come first, then GPUs near all sockets, then any others.
 fn by_task(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -468,7 +483,10 @@ fn by_task(
     (needed == 0).then_some(pick.picked)
 }
 
-/// Selects the GPUs of a node in proportion to the job's cores on each socket, then others.
+/// Selects the requested number of GPUs of a node; `None` if there are too few.
+///
+/// Each socket first provides GPUs in proportion to the job's cores on it. Then come GPUs near all
+/// sockets, and finally other GPUs.
 fn on_node(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -497,8 +515,10 @@ fn on_node(
     (needed == 0).then_some(pick.picked)
 }
 
-/// Selects GPUs near the job's cores on one node, if it requests a number of GPUs in total. `given`
-/// is the number of GPUs on other nodes, and `nodes_left` that of nodes without GPUs yet.
+/// Selects GPUs near the job's cores on one node, for a job that requests a total number of GPUs.
+///
+/// `given` is the number of GPUs that it gets on other nodes. `nodes_left` is the number of nodes
+/// on which no GPUs have been selected yet, including this node.
 #[allow(clippy::too_many_arguments)]
 fn of_job(
     kind: &SlurmNodeType,
@@ -550,7 +570,8 @@ fn of_job(
     pick.picked
 }
 
-/// Keeps `most` picked GPUs: the one with the best link, and those best linked to it.
+/// Keeps `most` of the picked GPUs: one GPU of the best link, and the GPUs with the best links to
+/// it.
 fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     let is_picked = |picked: u64, gpu: usize| picked >> gpu & 1 == 1;
     let count = kind.links.len();
@@ -574,7 +595,7 @@ fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     }
 }
 
-/// Memory that the job gets on a node, in MB; `None` if less is free.
+/// Memory that the job gets on a node, in MB; `None` if the node has less free memory.
 fn memory(
     machine: &SharedMachine,
     needs: &Needs,

@@ -1,4 +1,4 @@
-//! Cores, memory and GPUs of nodes that jobs hold, with an index of the free amounts.
+//! Cores, memory and GPUs that jobs hold on the nodes, with an index of the free amounts.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use super::cores::CoreSet;
 use super::fit::weight_of;
 use super::machine::SharedMachine;
 
-/// Cores, memory and GPUs of one node that a job holds.
+/// Cores, memory and GPUs that one job holds on one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedGrant {
     /// Index of the node.
     pub node: u32,
     /// Cores that the job holds.
     pub cores: CoreSet,
-    /// CPUs that are charged to the job.
+    /// Number of CPUs that are charged to the job.
     pub cpus: u32,
     /// Memory that the job holds, in MB.
     pub memory: u64,
-    /// GPUs of the node that the job holds, as bits.
+    /// GPUs of the node that the job holds, one bit for each.
     pub gpus: u64,
 }
 
@@ -29,11 +29,11 @@ pub(super) struct Free {
     pub cores: CoreSet,
     pub core_count: u32,
     pub gpus: u64,
-    /// In MB.
+    /// Memory of the node that jobs hold, in MB.
     pub memory_used: u64,
 }
 
-/// Amounts that must be free on a node: number of cores, number of GPUs, and memory in MB.
+/// Free amounts that a node must have: number of cores, number of GPUs, and memory in MB.
 pub(super) type Least = [u64; 3];
 
 /// Free cores, GPUs and memory of each node of a machine.
@@ -41,14 +41,15 @@ pub(super) type Least = [u64; 3];
 pub struct Holdings {
     free: Vec<Free>,
     index: Index,
-    /// Nodes of each type.
+    /// Set of the nodes of each type.
     types: Arc<Vec<NodeSet>>,
-    /// Free amounts without jobs; `None` in these themselves.
+    /// Free amounts of the empty machine; `None` in the object that itself stands for the empty
+    /// machine.
     idle: Option<Arc<Holdings>>,
 }
 
 impl Holdings {
-    /// Creates the free amounts of a machine on which no job runs.
+    /// Creates the record of a machine on which no job runs.
     #[must_use]
     pub fn idle(machine: &SharedMachine) -> Holdings {
         let count = machine.count();
@@ -89,7 +90,7 @@ impl Holdings {
         &self.types[kind]
     }
 
-    /// Nodes on which at least these amounts are free, in order of weight, then number.
+    /// Nodes that have at least the given free amounts, ordered by weight and then by number.
     pub(super) fn with_free(&self, least: Least) -> impl Iterator<Item = u32> + '_ {
         let mut from = 0;
         std::iter::from_fn(move || {
@@ -108,7 +109,7 @@ impl Holdings {
         own.iter().zip(least).all(|(own, least)| own >= least)
     }
 
-    /// Claims the cores, memory and GPUs of a grant.
+    /// Records that a job holds the cores, memory and GPUs of a grant.
     pub fn take(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.subtract(&grant.cores);
@@ -118,7 +119,7 @@ impl Holdings {
         self.note(grant.node, |memory| memory.saturating_sub(grant.memory));
     }
 
-    /// Releases the cores, memory and GPUs of a grant.
+    /// Records that a job no longer holds the cores, memory and GPUs of a grant.
     pub fn give_back(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.unite(&grant.cores);
@@ -136,7 +137,7 @@ impl Holdings {
         self.index.set(place, [cores, gpus, memory]);
     }
 
-    /// Free amounts of a node: CPUs of free cores, memory in MB, and GPUs.
+    /// Free amounts of a node: number of CPUs of free cores, memory in MB, and number of GPUs.
     #[must_use]
     pub fn free(&self, machine: &SharedMachine, node: u32) -> [u64; 3] {
         let (free, kind) = (self.of(node), machine.node(node));
@@ -152,17 +153,22 @@ impl Holdings {
     }
 }
 
-/// Entries on a level of the index that share one entry on the next level.
+/// Number of entries on a level of the index that share one entry on the next level.
 const FAN: usize = 16;
 
-/// Index of nodes by free amounts: a search skips groups of nodes whose maxima do not suffice.
+/// Index of nodes by free amounts, which divides nodes into groups.
+///
+/// A search skips every group in which the maximum free amounts do not suffice.
 #[derive(Clone, Debug)]
 struct Index {
-    /// All nodes in order of weight, then number.
+    /// All nodes, ordered by weight and then by number.
     order: Vec<u32>,
     /// Position of each node in `order`.
     place: Vec<u32>,
-    /// Free amounts in the order `order`, then levels with the maxima of [`FAN`] entries below.
+    /// Free amounts at several levels.
+    ///
+    /// The first level has the free amounts of each node, in the order of `order`. Each entry of a
+    /// further level has the maxima of [`FAN`] entries of the level before it.
     levels: Vec<Vec<Least>>,
 }
 
@@ -178,7 +184,7 @@ impl Index {
         Index { order, place, levels }
     }
 
-    /// Sets the free amounts of the node at position `place` of `order`, in **O(log n)**.
+    /// Sets the free amounts of the node at position `place` in `order`, in **O(log n)**.
     fn set(&mut self, place: usize, amounts: Least) {
         self.levels[0][place] = amounts;
         let mut at = place;
@@ -190,8 +196,10 @@ impl Index {
         }
     }
 
-    /// The first position from `from` on with at least these amounts free. **O(log n)** for each
-    /// group whose maxima suffice, even if no single node of it has enough.
+    /// The first position, not before `from`, of a node with at least the free amounts `least`.
+    ///
+    /// **O(log n)** for each group of nodes whose maxima suffice, even if no single node of it has
+    /// enough.
     fn next(&self, from: usize, least: &Least) -> Option<usize> {
         let top = self.levels.len() - 1;
         (0..self.levels[top].len()).find_map(|at| self.search(top, at, from, least))

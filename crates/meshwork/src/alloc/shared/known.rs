@@ -1,4 +1,4 @@
-//! Stored fits of one request: what its job could take of each node of a tree.
+//! Stored results for one request: the amounts that the job could take of each node of a tree.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,15 @@ use super::tree::fill;
 /// Tree of switches with a single top switch, in which each node is below exactly one leaf switch.
 #[derive(Clone, Debug)]
 pub(super) struct SingleTree {
-    /// Leaf switch above each node.
+    /// Index of the leaf switch above each node.
     leaf_of: Vec<u32>,
     root: usize,
 }
 
 impl SingleTree {
-    /// `None` unless the tree has a single top switch, and nothing is below two switches.
+    /// Creates the tree of a machine; `None` if the machine has no tree with a single top switch.
+    ///
+    /// It is also `None` if a node or a switch is directly below two switches.
     pub(super) fn of(machine: &SharedMachine) -> Option<SingleTree> {
         let Domains::Tree(list) = &machine.domains else { return None };
         let mut leaf_of = vec![u32::MAX; machine.count() as usize];
@@ -44,24 +46,26 @@ impl SingleTree {
     }
 }
 
-/// CPUs and GPUs that the job could take of a node in one pass. The first pass selects only cores
-/// near the GPUs, the second any cores.
+/// CPUs and GPUs of a node that the job could take in one of two passes.
+///
+/// In the first pass, only cores near the GPUs are selected; in the second pass, any cores.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     cpus: u32,
     gpus: u64,
 }
 
-/// Stored amounts that the job could take of a node.
+/// Stored amounts of one node that the job could take.
 #[derive(Clone, Copy, Debug)]
 struct KnownFit {
     weight: u64,
-    /// Usable CPUs, before cores are selected.
+    /// Number of usable CPUs before cores are selected.
     cpus: u32,
     passes: [Pass; 2],
 }
 
-/// Nodes on which a part of the job fits, and the CPUs and GPUs it could take of them.
+/// Number of nodes on which a part of the job fits, and the CPUs and GPUs that it could take of
+/// them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     nodes: i64,
@@ -71,39 +75,41 @@ struct Sums {
 
 #[derive(Clone, Debug)]
 struct KnownClass {
-    /// Nodes of this weight that may be taken.
+    /// Number of nodes of one weight that may be taken.
     open: u32,
-    /// Sums over the nodes in each pass.
+    /// Totals over the nodes of this weight, for each of the two passes.
     sums: [Sums; 2],
-    /// Nodes on which a part of the job fits in the first pass.
+    /// Nodes of this weight on which a part of the job fits in the first pass.
     usable: NodeSet,
-    /// Usable nodes below each switch.
+    /// Number of usable nodes of this weight below each switch.
     below: Vec<i64>,
 }
 
-/// Stored amounts that the job of one request could take of each node, with sums over nodes.
+/// For one request, the amounts that the job could take of each node, with totals over nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     least: Least,
     nodes: Vec<Option<KnownFit>>,
     classes: BTreeMap<u64, KnownClass>,
-    /// Usable CPUs below each switch.
+    /// Number of usable CPUs below each switch.
     cpus: Vec<u64>,
     open: u32,
-    /// Fit on an idle node of each type; `None` until one was examined.
+    /// For each type of nodes, the amounts that the job could take of an idle node.
+    ///
+    /// The outer `None` stands for a type of which no idle node has been examined yet.
     idle: Vec<Option<Option<(Fit, KnownFit)>>>,
 }
 
-/// Decision on a job from stored fits.
+/// Choice of the nodes of a job from stored results alone.
 pub(super) enum KnownChoice {
     Nodes(Chosen),
     Nothing,
-    /// All nodes must be examined.
+    /// The stored results do not suffice, so all nodes must be examined.
     Unknown,
 }
 
 impl Known {
-    /// Whether stored results can serve for a job, with the settings of the machine.
+    /// Whether stored results can be used for a job, under the settings of the machine.
     pub(super) fn serves(machine: &SharedMachine, wanted: &Wanted) -> bool {
         let (params, needs) = (&machine.params, &wanted.needs);
         let from_the_end = params.serial_at_end && needs.min_cpus == 1 && needs.want == 1;
@@ -130,7 +136,8 @@ impl Known {
         known
     }
 
-    /// Examines a changed node, in **O(h + log w)** for *h* levels of switches and *w* weights.
+    /// Examines a changed node, in **O(h + log w)** for *h* levels of switches and *w* distinct
+    /// weights.
     pub(super) fn update(
         &mut self,
         machine: &SharedMachine,
@@ -189,7 +196,8 @@ impl Known {
         idle.as_ref().map(|(_, known)| *known)
     }
 
-    /// Fit of the job on a node after the first pass; `None` if it can take nothing.
+    /// Amounts that the job could take of a node after the first pass; `None` if it could take
+    /// nothing.
     pub(super) fn fit(
         &self,
         machine: &SharedMachine,
@@ -209,7 +217,7 @@ impl Known {
         Some(fit)
     }
 
-    /// Chooses the nodes of a job like [`choose`](super::choose::choose), by stored results.
+    /// Chooses the nodes of a job like [`choose`](super::choose::choose), but from stored results.
     pub(super) fn choose(
         &self,
         machine: &SharedMachine,
@@ -274,7 +282,9 @@ impl Known {
         chosen.map_or(KnownChoice::Unknown, KnownChoice::Nodes)
     }
 
-    /// Usable nodes of the `seen` lightest weights; those of the `light` lightest are forced.
+    /// Candidates for the job: all usable nodes with one of the `seen` lowest weights.
+    ///
+    /// Nodes with one of the `light` lowest weights must be taken first.
     fn candidates(&self, machine: &SharedMachine, seen: usize, light: usize) -> Candidates {
         let mut classes = self.classes.values().take(seen);
         let mut forced = NodeSet::empty(machine.count());
@@ -296,7 +306,8 @@ impl Known {
     }
 }
 
-/// Computes the fit of a job after the first pass, and the values to store.
+/// Computes the amounts that a job could take of a node after the first pass, and the values to
+/// store.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -324,7 +335,8 @@ fn known_fit(
 }
 
 impl KnownClass {
-    /// Adds what the job could take of a node to the sums, or subtracts it if `sign` is negative.
+    /// Adds the amounts that a job could take of a node to the totals; subtracts them if `sign` is
+    /// −1.
     fn count(&mut self, fit: &KnownFit, list: &Tree, node: u32, leaf: usize, sign: i64) {
         self.open = self.open.wrapping_add_signed(sign as i32);
         for (sums, pass) in self.sums.iter_mut().zip(fit.passes) {

@@ -1,11 +1,13 @@
-//! Allocation of shared nodes, exactly like `select/cons_tres` of Slurm 26.05.
+//! Allocation of shared nodes, exactly as in `select/cons_tres` of Slurm 26.05.
 //!
 //! A job takes cores, memory and GPUs of nodes that other jobs share. [`decide_shared`] is a pure
-//! function of a [`SharedMachine`], the [`Holdings`] on it and a [`SharedRequest`]. Its steps are
-//! modules, in the order of Slurm: `request` derives the needs of the job, `fit` finds out what it
-//! could take of each node, `choose` selects nodes with `tree` and `blocks`, and `give` distributes
-//! tasks, cores, GPUs and memory. A [`SharedBook`] makes the same decisions faster: it stores what
-//! a job could take of each node (`known`) for later equal requests.
+//! function of a [`SharedMachine`], the [`Holdings`] on it and a [`SharedRequest`].
+//!
+//! Each step is a module, in the order of Slurm. `request` derives what the job needs. `fit`
+//! computes what the job could take of each node. `choose` selects nodes, with `tree` and `blocks`
+//! for machines of these topologies. `give` distributes tasks, cores, GPUs and memory. A
+//! [`SharedBook`] makes the same decisions faster. For later equal requests, it stores in `known`
+//! what a job could take of each node.
 
 mod blocks;
 mod book;

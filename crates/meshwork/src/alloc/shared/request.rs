@@ -1,56 +1,58 @@
-//! Options of a job that may share nodes, and the needs derived from them.
+//! Options of a job that may share nodes, and the needs that follow from them.
 
 use crate::geometry::NodeSet;
 
 use super::machine::SelectParams;
 
-/// Requested number of GPUs, with a type if one is required.
+/// Requested number of GPUs, possibly of a given type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuCount {
     /// Number of GPUs, at least 1.
     pub count: u64,
-    /// Index of the required type; `None` for any. No GPU matches an unknown index.
+    /// Index of the requested type of GPUs; `None` for any type.
+    ///
+    /// If the index is unknown, no GPU matches it.
     pub model: Option<u16>,
 }
 
-/// Order in which the CPUs of a job are taken from sockets.
+/// Order in which the sockets of a node provide the CPUs of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SocketOrder {
-    /// Sockets in the order that `slurm.conf` sets.
+    /// The order set in `slurm.conf`.
     #[default]
     Default,
-    /// One socket is used up after another (`-m *:block`).
+    /// One socket after another: a socket is used up before the next one is used (`-m *:block`).
     Block,
-    /// CPUs are taken from all sockets in turn (`-m *:cyclic`, `-m *:fcyclic`).
+    /// All sockets in turn: each provides one core at a time (`-m *:cyclic`, `-m *:fcyclic`).
     Cyclic,
 }
 
-/// Options of a job that may share nodes, as `salloc` takes them.
+/// Options of a job that may share nodes, named as in the command `salloc`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedRequest {
     /// Number of tasks (`-n`).
     pub tasks: Option<u32>,
-    /// Lowest and highest number of nodes (`-N`).
+    /// Minimum and maximum number of nodes (`-N`).
     pub nodes: Option<(u32, u32)>,
     /// Number of CPUs for each task (`-c`).
     pub cpus_per_task: Option<u32>,
     /// Number of tasks on each node (`--ntasks-per-node`).
     pub tasks_per_node: Option<u32>,
-    /// Memory on each node in MB (`--mem`); 0 for all memory of a node.
+    /// Memory on each node in MB (`--mem`); 0 stands for all memory of a node.
     pub memory: Option<u64>,
     /// Memory for each CPU in MB (`--mem-per-cpu`).
     pub mem_per_cpu: Option<u64>,
     /// Memory for each GPU in MB (`--mem-per-gpu`).
     pub mem_per_gpu: Option<u64>,
-    /// GPUs on each node (`--gres=gpu:` or `--gpus-per-node`).
+    /// Number of GPUs on each node (`--gres=gpu:` or `--gpus-per-node`).
     pub gpus_per_node: Option<GpuCount>,
-    /// GPUs of the whole job (`--gpus`).
+    /// Total number of GPUs of the job (`--gpus`).
     pub gpus: Option<GpuCount>,
-    /// GPUs for each task (`--gpus-per-task`).
+    /// Number of GPUs for each task (`--gpus-per-task`).
     pub gpus_per_task: Option<GpuCount>,
     /// Number of CPUs for each GPU (`--cpus-per-gpu`).
     pub cpus_per_gpu: Option<u32>,
-    /// Whether the job gets whole nodes, which it does not share (`--exclusive`).
+    /// Whether the job gets whole nodes, so that it shares none of them (`--exclusive`).
     pub exclusive: bool,
     /// Whether GPUs must be near the cores of the job (`--gres-flags=enforce-binding`).
     pub enforce_binding: bool,
@@ -58,7 +60,7 @@ pub struct SharedRequest {
     pub feature: Option<String>,
     /// Nodes that the job excludes (`-x`).
     pub exclude: Option<NodeSet>,
-    /// Order in which CPUs are taken from sockets (`-m`, after the colon).
+    /// Order in which the sockets of a node provide CPUs (`-m`, after the colon).
     pub order: SocketOrder,
 }
 
@@ -66,69 +68,69 @@ pub struct SharedRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
     Cpu(u64),
-    /// 0 stands for all memory of a node.
+    /// Memory on each node; 0 stands for all memory of the node.
     Node(u64),
-    /// See [`Gpus::memory`].
+    /// Memory for each GPU, whose amount is in [`Gpus::memory`].
     Gpu,
 }
 
-/// GPUs that a job needs. A number that was not requested is 0.
+/// Numbers of GPUs that a job needs; a number that is not requested is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Gpus {
     pub model: Option<u16>,
     pub per_node: u64,
     pub per_job: u64,
     pub per_task: u64,
-    /// Requested CPUs for each GPU.
+    /// Requested number of CPUs for each GPU.
     pub cpus: u32,
-    /// CPUs for each GPU by default, as set for the partition.
+    /// Default number of CPUs for each GPU, as set for the partition.
     pub default_cpus: u32,
-    /// Memory for each GPU in MB, as requested or by default.
+    /// Memory for each GPU in MB: the requested amount, or else the default amount.
     pub memory: u64,
 }
 
 impl Gpus {
-    /// CPUs for each GPU, as requested or by default.
+    /// Number of CPUs for each GPU: the requested number, or else the default number.
     pub(super) fn any_cpus(&self) -> u32 {
         if self.cpus > 0 { self.cpus } else { self.default_cpus }
     }
 
-    /// GPUs of the whole job if it has `nodes` nodes.
+    /// Total number of GPUs of the job if it runs on `nodes` nodes.
     pub(super) fn for_job(&self, nodes: u64) -> u64 {
         if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
     }
 }
 
-/// Needs of a job, derived from its request.
+/// Resources that a job needs, derived from its request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// 0 if unknown.
+    /// Number of tasks of the job; 0 if unknown.
     pub tasks: u32,
     pub tasks_given: bool,
     pub min_nodes: u32,
-    /// `u32::MAX` without a limit.
+    /// Maximum number of nodes of the job; `u32::MAX` without a limit.
     pub max_nodes: u32,
-    /// Target number of nodes of an attempt to choose nodes.
+    /// Number of nodes at which an attempt to choose nodes aims.
     pub want: u32,
     pub min_cpus: u32,
-    /// Minimum number of CPUs on each node.
+    /// Minimum number of CPUs on each node of the job.
     pub node_cpus: u32,
-    /// CPUs for each task.
+    /// Number of CPUs for each task.
     pub cpt: u32,
-    /// Tasks on each node; 0 if not requested.
+    /// Number of tasks on each node; 0 if not requested.
     pub tpn: u32,
     pub whole: bool,
     pub memory: Memory,
     pub gpus: Option<Gpus>,
     pub enforce: bool,
-    /// Minimum number of CPUs on each node, for its GPUs there.
+    /// Minimum number of CPUs on each node, because of the GPUs that the job uses there.
     pub gpu_node_cpus: u32,
-    /// Minimum number of CPUs of the job, for all its GPUs.
+    /// Minimum total number of CPUs of the job, because of all its GPUs.
     pub gpu_job_cpus: u32,
 }
 
 impl SharedRequest {
-    /// Derives the needs of a job from its options and the parameters of the machine.
+    /// Derives what a job needs from its options and the parameters of the machine.
     ///
     /// # Errors
     /// If the options contradict one another.
@@ -245,10 +247,11 @@ impl SharedRequest {
         })
     }
 
-    /// Options for GPUs; `None` if there are none.
+    /// Requested numbers of GPUs; `None` if the job has no option for GPUs.
     ///
     /// # Errors
-    /// If more than one option gives a number of GPUs, or if none does and other options need it.
+    /// If more than one option gives a number of GPUs. Also if an option needs a number of GPUs,
+    /// but none is given.
     fn gpus_wanted(&self) -> Result<Option<Gpus>, String> {
         let all = [self.gpus_per_node, self.gpus, self.gpus_per_task];
         let mut models = all.iter().flatten().map(|gpus| gpus.model);
@@ -276,7 +279,8 @@ impl SharedRequest {
         }))
     }
 
-    /// Derives the numbers of tasks and GPUs of the job from its GPUs per task.
+    /// If the job requests GPUs for each task, derives its number of tasks and its total number of
+    /// GPUs.
     fn gpu_step(
         &self,
         gpus: &mut Gpus,

@@ -1,4 +1,4 @@
-//! Allocation of several nodes that jobs may share, below the switches of a tree.
+//! Allocation of several shared nodes below the switches of a tree.
 
 use crate::alloc::listed::set_of;
 use crate::alloc::listed::tree::Tree;
@@ -50,8 +50,10 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     fill(attempt, list, found, &cpus, missing)
 }
 
-/// Takes candidates below one switch, leaf by leaf, the forced ones first, until the job has
-/// enough. `cpus` has the usable CPUs below each switch.
+/// Takes candidates below one switch, one leaf after another, until the job has enough.
+///
+/// Candidates that must be taken first come before all others. `cpus` has the number of usable CPUs
+/// below each switch.
 pub(super) fn fill(
     attempt: &mut Attempt<'_>,
     list: &Tree,
@@ -105,14 +107,14 @@ pub(super) fn fill(
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// Switches in use by a job, stored to compute distances to them.
+/// Switches that a job uses so far, stored so that distances to them can be computed.
 struct Used<'a> {
     list: &'a Tree,
     is_used: Vec<bool>,
-    /// Switches in use among each switch and those below it.
+    /// For each switch, the number of used switches among this switch and all switches below it.
     below: Vec<u32>,
     total: u32,
-    /// Depths of the switches in use.
+    /// Sum of the depths of all used switches.
     depths: u32,
 }
 
@@ -130,7 +132,7 @@ impl Used<'_> {
         self.list.up_from(switch).for_each(|above| self.below[above] += 1);
     }
 
-    /// Distances from a switch to all used ones, summed like [`Tree::distances`] for one switch.
+    /// Sum of the distances from one switch to all used switches, as in [`Tree::distances`].
     fn distance(&self, switch: usize) -> Option<u32> {
         let (mut shared, mut root) = (0, switch);
         for above in self.list.up_from(switch) {
@@ -144,7 +146,7 @@ impl Used<'_> {
     }
 }
 
-/// Leaf switch, with the values by which leaves are compared.
+/// Leaf switch, with the values by which it is compared with other leaf switches.
 #[derive(Clone, Copy)]
 struct BestLeaf {
     leaf: usize,
@@ -153,7 +155,7 @@ struct BestLeaf {
     fits: bool,
 }
 
-/// Leaf from which nodes are taken next; `None` if no unused leaf has candidates.
+/// Leaf switch from which nodes are taken next; `None` if no unused leaf has candidates.
 fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Option<usize> {
     let list = used.list;
     let mut best: Option<BestLeaf> = None;
@@ -201,8 +203,9 @@ fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Opt
     best.map(|best| best.leaf)
 }
 
-/// Takes the lowest candidates of a leaf; returns the result if the attempt ends with them. `taken`
-/// is increased by their number.
+/// Takes the candidates of a leaf in ascending order, until the job has enough.
+///
+/// Adds the number of taken nodes to `taken`. If the attempt is then over, returns its result.
 fn take_leaf(
     attempt: &mut Attempt<'_>,
     leaf: &NodeSet,
@@ -288,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Reference version of [`best_leaf`].
+    /// Simple version of [`best_leaf`], with which its results are compared.
     fn best_of_all(
         list: &Tree,
         is_used: &[bool],

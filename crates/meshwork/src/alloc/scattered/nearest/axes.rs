@@ -1,13 +1,13 @@
-//! Dimensions of a grid, with tables of distances from a centre.
+//! Distances between coordinates along each dimension of a grid, stored as tables.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Tables of distances and coordinates of a grid, which do not depend on which nodes are free.
+/// Tables of distances and coordinates of a grid, independent of which nodes are free.
 #[derive(Clone)]
 pub(super) struct Axes {
     pub(super) axes: Vec<Axis>,
-    /// Coordinates of every node, one node after another.
+    /// Coordinates of all nodes: those of node 0, then those of node 1, and so on.
     places: Vec<u16>,
 }
 
@@ -16,9 +16,9 @@ pub(super) struct Axis {
     pub(super) side: usize,
     pub(super) stride: usize,
     pub(super) is_ring: bool,
-    /// Distances between all pairs of coordinates, one row for each coordinate.
+    /// Distances between all pairs of coordinates, with one row for each coordinate.
     apart: Vec<u32>,
-    /// Largest distance along all lower dimensions together.
+    /// Largest distance between two nodes that differ only in the lower dimensions.
     below: u32,
 }
 
@@ -52,15 +52,17 @@ impl Axis {
         Axis { side: side as usize, stride, is_ring, apart, below }
     }
 
-    /// Distances of all coordinates from `here`.
+    /// Distance of each coordinate from the coordinate `here`.
     pub(super) fn apart(&self, here: u16) -> &[u32] {
         &self.apart[usize::from(here) * self.side..][..self.side]
     }
 }
 
-/// Takes the first free nodes of a shell, at most `left`, and returns the number taken. The shell
-/// has the nodes at `distance` from the centre `here` along the dimensions of `axes`, and otherwise
-/// the coordinates of `row`. `count` gets each dimension, coordinate and number of nodes taken.
+/// Takes the first free nodes of a shell, at most `left`; returns the number of taken nodes.
+///
+/// The shell has the nodes at `distance` from the centre `here`, along the dimensions in `axes`.
+/// Along all other dimensions, its nodes have the coordinates of the node `row`. `count` is called
+/// with a dimension, a coordinate and the number of nodes taken there.
 pub(super) fn take_of_shell(
     axes: &[Axis],
     here: &[u16],
@@ -96,7 +98,7 @@ pub(super) fn take_of_shell(
     taken
 }
 
-/// Takes free nodes at one distance from a centre along a single dimension: at most two nodes.
+/// Takes the free nodes of a row that lie at a given distance from a centre: at most two nodes.
 #[inline(always)]
 fn take_of_row(
     axis: &Axis,

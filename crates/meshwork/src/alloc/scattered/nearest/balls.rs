@@ -1,54 +1,64 @@
-//! Balls (nodes within a distance of a centre): free nodes in them, for all centres at once.
+//! Numbers of free nodes within each distance of a node, counted for all nodes together.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Counts of free nodes in balls around all nodes, computed radius by radius as far as needed.
+/// Numbers of free nodes in balls around all nodes, computed radius by radius as far as needed.
 ///
-/// A ball has the nodes within a radius of a centre. A ball *over* some dimensions has only the
-/// nodes that agree with the centre in all others. Its count is a sum over positions along one of
-/// its dimensions, of balls over one dimension fewer, with the radius reduced by the distance from
-/// the centre. On each side of the centre, the part for the next radius is the old part of the
-/// adjacent centre, plus the count of one ball. The balls over all but one dimension tell how many
-/// nodes of a ball have a given coordinate in it: the centre is moved there, and the radius reduced
-/// by that distance. Balls within planes, which extend along the lower dimensions, are kept too.
+/// A ball is the set of nodes within a radius of a centre. A ball *over* some dimensions has only
+/// nodes that agree with the centre in all other dimensions.
+///
+/// The count of a ball is a sum of counts of balls over one dimension fewer. There is one of them
+/// for each position along the dropped dimension. Its radius is smaller by the distance of this
+/// position from the centre. For the next radius, the sum on one side of a centre is the previous
+/// sum of the adjacent centre, plus the count of one ball.
+///
+/// Balls over all dimensions but one give the number of nodes of a ball that have a given
+/// coordinate in this dimension. For this, the centre is moved to the coordinate, and the radius is
+/// reduced by the length of the move. Counts of balls over the lower dimensions, which lie within
+/// planes, are also stored.
 pub(super) struct Balls {
     /// 1 for each free node, 0 for each held node.
     free: Vec<u16>,
-    /// Tables of counts, each computed from `free` or an earlier table.
+    /// Tables of counts, each computed from the table `free` or from an earlier table in this list.
     sums: Vec<Sum>,
-    /// Balls over all other dimensions, for each dimension.
+    /// For each dimension, the table of balls over all other dimensions.
     pub(super) slices: Vec<Source>,
-    /// Balls over all other lower dimensions, for each lower dimension.
+    /// For each lower dimension, the table of balls over all other lower dimensions.
     pub(super) slices_of_planes: Vec<Source>,
-    /// Balls over all lower dimensions, which lie within planes.
+    /// Table of balls over all lower dimensions: each ball lies within one plane.
     pub(super) planes: Source,
-    /// Balls over all dimensions.
+    /// Table of balls over all dimensions.
     all: Source,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Table `free`: a ball over no dimension is a single node.
+    /// The table `free`, because a ball over no dimension is a single node.
     Free,
     Sum(usize),
 }
 
-/// Free nodes in balls, computed from the table `of` for one dimension fewer.
+/// Numbers of free nodes in balls, computed from the table `of` for one dimension fewer.
 struct Sum {
     of: Source,
     dimension: usize,
-    /// Free nodes in each ball, radius by radius.
+    /// For each radius in ascending order, the number of free nodes in the ball around each node.
     layers: Vec<u16>,
-    /// Free nodes of each ball of the largest radius so far, not below the centre along
-    /// `dimension`.
+    /// Number of free nodes of each ball whose coordinate along `dimension` is not below the
+    /// centre's.
+    ///
+    /// The balls have the largest radius computed so far.
     ahead: Vec<u16>,
-    /// Counterpart of `ahead` for nodes below the centre.
+    /// Number of free nodes of each ball whose coordinate along `dimension` is below the centre's.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
 
-/// Extent of the nodes nearest to a centre: all below the distance `shell`, and `of_it` at it.
+/// Size of the ball that has just enough free nodes: its centre, its radius, and its outer nodes.
+///
+/// All free nodes nearer than the radius `shell` are taken, and `of_it` of the free nodes at this
+/// radius.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reached {
     pub(super) centre: Node,
@@ -56,7 +66,7 @@ pub(super) struct Reached {
     pub(super) of_it: u32,
 }
 
-/// Maximum number of stored counts: a long and narrow machine may need thousands of radii.
+/// Maximum number of stored counts. A long and narrow machine would need thousands of radii.
 const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
@@ -74,7 +84,11 @@ impl Balls {
         balls
     }
 
-    /// Tables of balls over `outside` and all but one of the dimensions in `first..end`, for each.
+    /// For each dimension in `first..end`, the table of balls over `outside` and all others of
+    /// them.
+    ///
+    /// "All others" are the dimensions in `first..end` except the one itself. `outside` is a table
+    /// of balls over dimensions outside this range.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
             return vec![outside];
@@ -87,7 +101,7 @@ impl Balls {
         each
     }
 
-    /// Table of balls over `dimension` and all dimensions of the table `of`, created on first use.
+    /// Finds or creates the table of balls over `dimension` and the dimensions of the table `of`.
     fn push(&mut self, of: Source, dimension: usize) -> Source {
         let made = self.sums.iter().position(|sum| sum.of == of && sum.dimension == dimension);
         Source::Sum(made.unwrap_or_else(|| {
@@ -96,7 +110,8 @@ impl Balls {
         }))
     }
 
-    /// Free nodes within `radius` of every node. The counts must have been computed.
+    /// For each node, the number of free nodes within `radius`, which must have been computed
+    /// before.
     pub(super) fn layer(&self, source: Source, radius: u32) -> &[u16] {
         let nodes = self.free.len();
         match source {
@@ -105,7 +120,7 @@ impl Balls {
         }
     }
 
-    /// Free nodes within each radius below `radii` of every node, radius by radius.
+    /// Numbers of free nodes around every node, for each radius below `radii` in ascending order.
     pub(super) fn layers(&self, source: Source, radii: u32) -> &[u16] {
         match source {
             Source::Free => &self.free,
@@ -113,7 +128,9 @@ impl Balls {
         }
     }
 
-    /// Extent of the `count` nearest free nodes of each centre, in order of centres.
+    /// For each centre, the radius within which its `count` nearest free nodes lie.
+    ///
+    /// `None` if too many radii would be needed, or if a count may exceed 16 bits.
     pub(super) fn reach(
         &mut self,
         grid: &Grid,
@@ -166,7 +183,8 @@ impl Balls {
         Some(reached.collect())
     }
 
-    /// Counts the free nodes in the balls of the next larger radius around each node.
+    /// Increases the radius by one, and counts the free nodes in the ball of this radius around
+    /// each node.
     fn widen(&mut self, grid: &Grid) {
         for index in 0..self.sums.len() {
             let (before, sum) = self.sums.split_at_mut(index);
@@ -188,7 +206,7 @@ impl Balls {
         }
     }
 
-    /// Copy without counts, which are recomputed for each request.
+    /// Copy with empty tables, because the counts are computed again for each request.
     pub(super) fn empty_copy(&self) -> Balls {
         let sums = self.sums.iter().map(|sum| Sum::new(sum.of, sum.dimension)).collect();
         let (slices, slices_of_planes) = (self.slices.clone(), self.slices_of_planes.clone());
@@ -197,9 +215,11 @@ impl Balls {
     }
 }
 
-/// Counts of balls over one dimension fewer, from which a [`Sum`] computes those of the next
-/// radius. `here` has the next radius, and `before` the radius before it. On a ring, the counts of
-/// the smaller radii are subtracted, so that no node is counted on both sides of a centre.
+/// Counts from which a [`Sum`] computes its counts for the next radius.
+///
+/// They belong to balls over one dimension fewer: `here` has the next radius, and `before` the
+/// radius before it. On a ring, the counts `past_ahead` and `past_behind` of smaller radii are
+/// subtracted. Without this, a node could be counted on both sides of a centre.
 struct Sources<'a> {
     here: &'a [u16],
     before: Option<&'a [u16]>,
@@ -242,7 +262,7 @@ impl Sum {
     }
 }
 
-/// Lines of nodes along one dimension; each chunk of `length` nodes has whole lines.
+/// Lines of nodes along one dimension. Each chunk of `length` nodes consists of whole lines.
 struct Lines {
     length: usize,
     stride: usize,
@@ -250,7 +270,10 @@ struct Lines {
 }
 
 impl Lines {
-    /// Calls `change` on each entry of `to` and that of `from` which is `places` ahead or behind.
+    /// Calls `change` on each entry of `to` and the entry of `from` that is `places` positions
+    /// away.
+    ///
+    /// The entry of `from` lies behind that of `to` if `is_behind` is set, otherwise ahead of it.
     #[inline]
     fn shifted(
         &self,

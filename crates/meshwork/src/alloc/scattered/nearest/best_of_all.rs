@@ -1,6 +1,5 @@
-//! Search for the best centre of a job's nodes.
-//!
-//! The free nodes around all centres are counted together.
+//! Search for the best centre of a job's nodes, which counts free nodes around all centres
+//! together.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
@@ -24,14 +23,14 @@ impl BestOfAll {
         BestOfAll { axes, balls: Balls::new(grid, lower), planes, stretch }
     }
 
-    /// Copy without counts, which are recomputed for each request.
     pub(super) fn empty_copy(&self) -> BestOfAll {
         let BestOfAll { axes, balls, planes, stretch } = self;
         let (axes, balls) = (axes.clone(), balls.empty_copy());
         BestOfAll { axes, balls, planes: planes.empty_copy(), stretch: stretch.empty_copy() }
     }
 
-    /// The first centre with the fewest hops over all pairs of its `count` nearest free nodes.
+    /// The first centre whose `count` nearest free nodes have the fewest hops over all pairs.
+    ///
     /// `None` if [`Balls::reach`] exceeds its limits.
     pub(super) fn best(
         &mut self,

@@ -1,10 +1,12 @@
 //! Sum of the distances between all pairs of nodes along one dimension.
 
-/// Sum of distances over all pairs of items on a line or ring, from the counts at each position.
+/// Sum of distances over all pairs of items on a line or ring; `counts` has the items by position.
 ///
-/// On a line, each step between two positions is crossed by the pairs with one item on either side.
-/// On a ring, half rings of ⌊s / 2⌋ consecutive positions take the place of steps. The number of
-/// half rings that separate a pair is twice the distance of the pair. **O(s)** for *s* positions.
+/// On a line, a pair is counted once at each step between its two positions. On a ring of *s*
+/// positions, each half ring of ⌊s / 2⌋ consecutive positions is considered instead of a step. The
+/// number of half rings that contain exactly one item of a pair is twice the distance of the pair.
+///
+/// **O(s)** for *s* positions.
 pub(super) fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
     let all = u64::from(counts.iter().sum::<u32>());
     let parted = |some: u64| some * (all - some);

@@ -1,12 +1,13 @@
-//! Hops over all pairs of nodes for several centres at once, one centre in each vector lane.
+//! Hops over all pairs of nodes, computed for several centres at once, one in each vector lane.
 
-/// Centres handled at once, enough to fill several vector registers.
+/// Number of centres that are handled at once, enough to fill several vector registers.
 pub(super) const LANES: usize = 32;
 
 pub(super) type Lanes<T> = [T; LANES];
 
-/// Computes [`hops_over_pairs`](super::hops::hops_over_pairs) for the centre in each vector lane.
-/// `all` has the sum of `counts` for each centre.
+/// Computes [`hops_over_pairs`](super::hops::hops_over_pairs) in all vector lanes at once.
+///
+/// Each lane belongs to one centre. `all` has the sum of `counts` for each centre.
 pub(super) fn hops_side_by_side(
     counts: &[Lanes<u16>],
     all: &Lanes<u16>,
@@ -36,7 +37,7 @@ pub(super) fn hops_side_by_side(
     sums
 }
 
-/// Adds `some` · (`all` − `some`) for each centre: the number of pairs that a cut separates.
+/// Adds `some` · (`all` − `some`) in each lane: the number of pairs with one node on each side.
 fn add_parted(sums: &mut Lanes<u64>, some: &Lanes<u16>, all: &Lanes<u16>) {
     for ((sum, &some), &all) in sums.iter_mut().zip(some).zip(all) {
         *sum += u64::from(u32::from(some) * u32::from(all.wrapping_sub(some)));

@@ -21,22 +21,26 @@ use crate::topology::{Grid, Node};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Centres {
     Free,
-    /// Nodes of which each coordinate is that of some free node.
+    /// Nodes of which each coordinate is the coordinate of some free node.
     Crossings,
 }
 
-/// Allocator of the free nodes around the first centre with the fewest hops over all pairs.
+/// Allocator that takes the free nodes around the centre with the fewest hops over all pairs.
+///
+/// If several centres are equally good, the first one is taken.
 pub(super) struct NearestNodes {
     centres: Centres,
     one_by_one: OneByOne,
     best_of_all: BestOfAll,
 }
 
-/// Nodes of the largest supported machine, limited because every node may be a centre.
+/// Number of nodes of the largest supported machine, limited because every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
-/// Distances from centres to free nodes, for each node and dimension, that are computed one by one.
-/// With more distances, counting nodes around all centres at once is faster.
+/// Limit of the distances from centres to free nodes that are computed singly, for each node.
+///
+/// The number is multiplied by the numbers of nodes and dimensions. With more distances, it is
+/// faster to count the free nodes around all centres together.
 const LOOKS: u64 = 16;
 
 impl NearestNodes {
@@ -45,7 +49,7 @@ impl NearestNodes {
         NearestNodes { centres, one_by_one, best_of_all }
     }
 
-    /// The first centre with the fewest hops over all pairs of its `count` nearest nodes.
+    /// The first centre whose `count` nearest free nodes have the fewest hops over all pairs.
     fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
         let centres = match self.centres {
             Centres::Free => site.free().clone(),
@@ -60,7 +64,8 @@ impl NearestNodes {
         self.best_one_by_one(site, &centres, count)
     }
 
-    /// The [`best`](NearestNodes::best) centre; `None` if the counts would exceed their limits.
+    /// The [best](NearestNodes::best) centre; `None` if the counts of nodes would exceed their
+    /// limits.
     fn best_of_all(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
         self.best_of_all.best(site.grid(), site.free(), centres, count)
     }
@@ -71,7 +76,6 @@ impl NearestNodes {
     }
 }
 
-/// Nodes of which each coordinate is that of some free node.
 fn crossings(site: &Site) -> NodeSet {
     let grid = site.grid();
     let mut crossings = NodeSet::full(grid.nodes());
@@ -129,7 +133,7 @@ mod tests {
         assert_eq!(nearest.best(&site, 5), Some(0));
     }
 
-    /// The counts have 16 bits.
+    /// Counts have 16 bits, so no answer is given if a ball might contain more nodes.
     #[test]
     fn more_nodes_than_can_be_counted_are_left_to_others() {
         let grid = Grid::new(&[42, 42, 42], true).unwrap();

@@ -1,4 +1,4 @@
-//! Search for the best centre by the distances of all free nodes from one centre at a time.
+//! Search for the best centre, which computes the distances from each centre to all free nodes.
 
 use std::ops::Range;
 
@@ -12,31 +12,33 @@ use crate::topology::{Grid, Node};
 use super::balls::Reached;
 use super::hops::hops_over_pairs;
 
-/// Free nodes and their distances from one centre at a time.
+/// Free nodes, with their distances from the centre that is currently examined.
 ///
-/// **O(F + h)** for each centre, with *F* free nodes, and *h* combinations of coordinates in the
-/// lower and in the higher dimensions: about twice the square root of the number of nodes. A
-/// distance is the sum of two table entries. Hops over all pairs are computed in each dimension
-/// from the number of nodes with each coordinate.
+/// A distance is the sum of two table entries: one for the lower half of the dimensions, and one
+/// for the higher half. Hops over all pairs are computed in each dimension, from the number of
+/// nodes with each coordinate.
+///
+/// **O(F + h)** for each centre, with *F* free nodes. *h* is the total number of entries of the two
+/// tables: about twice the square root of the number of nodes.
 #[derive(Clone)]
 pub(super) struct OneByOne {
-    /// Free nodes in ascending order, with their distances from the current centre.
+    /// Free nodes in ascending order, each with its distance from the current centre.
     free: Vec<(Node, u32)>,
     halves: [Half; 2],
-    /// Free nodes at each distance from the current centre.
+    /// Number of free nodes at each distance from the current centre.
     shells: Vec<u32>,
 }
 
-/// Tables for the lower half or the higher half of the dimensions of a grid.
+/// Table of distances for one half of the dimensions of a grid: the lower or the higher dimensions.
 #[derive(Clone)]
 struct Half {
     sides: Dims,
     are_rings: Vec<bool>,
-    /// Row-major index of the coordinates of each free node in this half.
+    /// For each free node, the row-major index of its coordinates in this half of the dimensions.
     at: Vec<u32>,
-    /// Distance of each combination of coordinates from the centre, along this half.
+    /// Distance from the centre in these dimensions, for each combination of their coordinates.
     apart: Vec<u32>,
-    /// Taken nodes with each combination of coordinates.
+    /// Number of taken nodes for each combination of coordinates.
     counts: Vec<u32>,
 }
 
@@ -67,7 +69,7 @@ impl OneByOne {
         higher.at.extend(self.free.iter().map(|(node, _)| node / length));
     }
 
-    /// Hops over all pairs of the `count` free nodes nearest to a centre.
+    /// Number of hops over all pairs of the `count` free nodes nearest to a centre.
     pub(super) fn score(&mut self, grid: &Grid, centre: Node, count: u32) -> u64 {
         let reach = self.reach(grid, centre, count);
         self.hops(reach)
@@ -82,8 +84,9 @@ impl OneByOne {
         in_order(grid, self.free.iter().take(count as usize).map(|&(node, _)| node))
     }
 
-    /// Computes the distance of every free node from a centre, and the extent of the `count`
-    /// nearest.
+    /// Computes the distance of every free node from a centre.
+    ///
+    /// Returns the radius within which the `count` nearest free nodes lie.
     fn reach(&mut self, grid: &Grid, centre: Node, count: u32) -> Reached {
         let at = grid.coordinates(centre);
         let (below, above) = at.split_at(self.halves[0].sides.len());
@@ -129,7 +132,7 @@ impl Half {
         Half { sides, are_rings, at: Vec::new(), apart, counts }
     }
 
-    /// Computes the distance of each combination of coordinates from a centre.
+    /// Computes the distance from a centre for each combination of coordinates in this half.
     fn look_from(&mut self, centre: &[u32]) {
         self.apart.clear();
         self.apart.push(0);
@@ -154,7 +157,9 @@ impl Half {
         sum
     }
 
-    /// Calls `visit` with the taken nodes by coordinate for each dimension, and zeroes the counts.
+    /// Calls `visit` for each dimension with the number of taken nodes at each coordinate.
+    ///
+    /// The stored counts are overwritten.
     fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32], bool)) {
         let mut length = self.counts.len();
         for (&side, &is_ring) in self.sides.iter().zip(&self.are_rings).rev() {

@@ -1,4 +1,4 @@
-//! Counts of the nodes around centres, computed at once for all centres of a plane.
+//! Numbers of free nodes around centres, computed together for all centres in a plane of the grid.
 
 use crate::topology::{Grid, Node};
 
@@ -6,46 +6,53 @@ use super::axes::Axes;
 use super::balls::{Balls, Source};
 use super::lanes::{LANES, Lanes};
 
-/// Counts, by coordinate, of the nodes nearest to each centre of one plane.
+/// For all centres in one plane, the number of nearest free nodes with each coordinate.
 ///
-/// A plane extends along the lower dimensions, so planes are consecutive in row-major order. The
-/// nearest nodes of a centre are all free nodes nearer than some distance, and some of the last
-/// shell, the free nodes at this distance. Of the last shell, all nodes in the first planes are
-/// taken, some in one plane, and none in later planes.
+/// A plane extends along the lower dimensions, so its nodes have consecutive numbers. The nearest
+/// nodes of a centre are all free nodes below some distance, and some free nodes at exactly this
+/// distance, called the last shell. The planes are processed in order. In the first planes, all
+/// nodes of the last shell are taken. In one plane, some of them are taken, and in later planes
+/// none.
 ///
-/// The nearest nodes with a given coordinate along a lower dimension are a ball over the other
-/// dimensions, with the centre moved there and the radius reduced. So they are counted once for all
-/// centres of a plane, and for each number of planes in which the whole last shell is taken. Single
-/// nodes are examined only in the plane that is partly taken.
+/// The nearest nodes with a given coordinate in a lower dimension form a ball over the other
+/// dimensions. Its centre is moved to this coordinate, and its radius is reduced accordingly. These
+/// balls are counted once for all centres of a plane, and for each number of planes in which the
+/// whole last shell is taken. Single nodes are examined only in the plane that is partly taken.
 ///
-/// **O(l · r / 8)** for each pair of a node and a plane up to a radius *r*, with *l* lower
-/// dimensions.
+/// **O(l · r / 8)** for each pair of a node and a plane, with *l* lower dimensions and radii up to
+/// *r*.
 pub(super) struct Planes {
-    /// Dimensions of a plane.
+    /// Number of dimensions of a plane.
     pub(super) lower: usize,
-    /// Nodes of a plane.
+    /// Number of nodes of a plane.
     pub(super) nodes: usize,
-    /// Nodes of the grid.
+    /// Number of nodes of the grid.
     all: usize,
-    /// Free nodes of the plane at each distance from each node, for each lower dimension. Only
-    /// nodes with the same coordinate in it count. Indexed by distance, then by node of the grid.
+    /// For each lower dimension, the number of free nodes at each distance from each node.
+    ///
+    /// Only nodes in the same plane and with the same coordinate in this dimension count. The index
+    /// is first the distance, then the node.
     rings: Vec<Vec<u16>>,
-    /// Free nodes in balls over all other dimensions, for each lower dimension. Indexed by the
-    /// number of planes from which the whole last shell is taken, then by radius plus 1, then by
-    /// the centre in the current plane. The first row has only zeros, for coordinates out of reach.
+    /// For each lower dimension, the number of free nodes in balls over all other dimensions.
+    ///
+    /// The first index is the number of planes from which the whole last shell is taken. The second
+    /// is the radius plus 1, and the third is the centre in the current plane. All counts for the
+    /// radius index 0 are zero, because they stand for coordinates out of reach.
     taken: Vec<Vec<u16>>,
-    /// Radii in `taken`.
+    /// Number of radii in the table `taken`.
     radii: usize,
-    /// Distance of each plane from the plane of the centres.
+    /// Distance of each plane from the plane that contains the centres.
     away: Vec<u32>,
-    /// Free nodes within each radius in the plane of each node. Indexed by radius plus 1, then by
-    /// node of the grid. The first row has only zeros. After the last row come [`LANES`] zeros, so
-    /// that a whole stretch can be read anywhere.
+    /// For each radius and each node, the number of free nodes of the node's plane within the
+    /// radius.
+    ///
+    /// The index is the radius plus 1, then the node. The first row has only zeros. After the last
+    /// row follow [`LANES`] zeros, so that [`LANES`] entries can be read from any position.
     within: Vec<u16>,
 }
 
 impl Planes {
-    /// The number of dimensions of a plane for which the estimated cost is lowest.
+    /// Number of dimensions of a plane for which the estimated cost of the search is lowest.
     pub(super) fn lower(grid: &Grid) -> usize {
         // `lower + 1` lookups for each plane, and about ten for each row of the plane examined.
         let cost = |&lower: &usize| {
@@ -61,7 +68,6 @@ impl Planes {
         Planes::of(lower, nodes)
     }
 
-    /// Copy without counts, which are recomputed for each request.
     pub(super) fn empty_copy(&self) -> Planes {
         Planes::of(self.lower, self.nodes)
     }
@@ -76,12 +82,14 @@ impl Planes {
         node as usize % self.nodes
     }
 
-    /// Index of a node's plane, and of its stretch of [`LANES`] nodes there.
+    /// Index of the plane of a node, and index of the group of [`LANES`] nodes in this plane.
     pub(super) fn stretch(&self, node: Node) -> (usize, usize) {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// Free nodes of `plane` up to `distance`, and below it, for [`LANES`] centres from `first` on.
+    /// Numbers of free nodes of `plane` up to `distance`, and below it, for [`LANES`] centres.
+    ///
+    /// The centres are consecutive nodes of the current plane, from `first` on.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -96,18 +104,20 @@ impl Planes {
         (lanes(radius_and_one), lanes(radius_and_one.saturating_sub(1)))
     }
 
-    /// Part of the table `taken` for lower dimension `d` and `whole` completely taken planes.
+    /// Part of the table `taken` for the lower dimension `d`, if `whole` planes are completely
+    /// taken.
     pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
         let table = (self.radii + 1) * self.nodes;
         &self.taken[d][whole * table..][..table]
     }
 
-    /// First node of the plane `whole`, and the part of `distance` left within it.
+    /// First node of the plane with index `whole`, and the part of `distance` that remains within
+    /// it.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }
 
-    /// Reads the free nodes of each node's plane within each distance below `shells`.
+    /// Copies the numbers of free nodes in each node's plane, for each distance below `shells`.
     pub(super) fn look_at(&mut self, balls: &Balls, shells: u32) {
         self.all = balls.layer(Source::Free, 0).len();
         self.within.clear();
@@ -125,7 +135,7 @@ impl Planes {
         }
     }
 
-    /// Counts the nodes around all centres in plane `plane`, for each distance below `shells`.
+    /// Counts the free nodes around each centre in one plane, for each distance below `shells`.
     pub(super) fn look_from(&mut self, balls: &Balls, axes: &Axes, plane: usize, shells: u32) {
         self.find_away(axes, plane);
         self.radii = shells as usize;

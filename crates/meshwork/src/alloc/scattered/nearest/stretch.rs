@@ -1,4 +1,4 @@
-//! Hops over all pairs of the nodes nearest to each of several adjacent centres.
+//! Hops over all pairs of nearest nodes, computed together for several adjacent centres.
 
 use crate::geometry::NodeSet;
 use crate::topology::Grid;
@@ -9,35 +9,40 @@ use super::hops::hops_over_pairs;
 use super::lanes::{LANES, Lanes, hops_side_by_side};
 use super::planes::Planes;
 
-/// Up to [`LANES`] adjacent nodes of a plane as centres, and counts of the nearest nodes of each.
+/// Up to [`LANES`] adjacent nodes of a plane as centres, with the numbers of their nearest free
+/// nodes.
 ///
-/// **O(p)** for each centre with *p* planes, and one lookup for each coordinate of the lower
-/// dimensions. The nodes of all planes are counted once for each distinct largest distance. One
-/// plane is examined for each centre that may be the best.
+/// For each centre, the cost is **O(p)** with *p* planes, and one lookup for each coordinate of the
+/// lower dimensions. The nodes of all planes are counted once for each distinct radius among the
+/// centres. If a centre may be the best, one plane is also examined node by node.
 pub(super) struct Stretch {
-    /// Nearest nodes of each centre in each plane.
+    /// For each plane, the number of nearest nodes of each centre that lie in it.
     by_plane: Vec<Lanes<u16>>,
-    /// Nearest nodes of each centre with each coordinate of the current upper dimension.
+    /// For each coordinate of the current upper dimension, the number of each centre's nearest
+    /// nodes.
     along: Vec<Lanes<u16>>,
-    /// Nearest nodes of each centre with each coordinate of each lower dimension. Nodes of the
-    /// partly taken shell in one plane are not counted.
+    /// For each coordinate of each lower dimension, the number of each centre's nearest nodes.
+    ///
+    /// In the plane of which only a part of the last shell is taken, this part is not counted.
     lower: Vec<Vec<Lanes<u16>>>,
-    /// Planes in which all nodes at the largest distance are taken.
+    /// For each centre, the number of planes from which all nodes at its largest distance are
+    /// taken.
     whole: Lanes<u16>,
-    /// Nodes at the largest distance that are taken in the next plane.
+    /// For each centre, the number of nodes taken at its largest distance in the one plane partly
+    /// taken.
     rest: Lanes<u16>,
-    /// Nearest nodes counted in `lower`.
+    /// For each centre, the number of its nearest nodes that are counted in `lower`.
     counted: Lanes<u16>,
-    /// Hops along the upper dimensions over all pairs of nearest nodes.
+    /// For each centre, the hops along the upper dimensions over all pairs of its nearest nodes.
     above: Lanes<u64>,
-    /// Hops along the lower dimensions over all pairs of the nodes counted in `lower`.
+    /// For each centre, the hops along the lower dimensions over all pairs of the nodes in `lower`.
     below: Lanes<u64>,
-    /// Nearest nodes of one centre with each coordinate of each lower dimension.
+    /// Number of nearest nodes of one centre with each coordinate of each lower dimension.
     counts: Vec<Vec<u32>>,
 }
 
 impl Stretch {
-    /// Creates a stretch for a grid whose planes extend along the first `lower` dimensions.
+    /// Creates buffers for a grid whose planes extend along the first `lower` dimensions.
     pub(super) fn new(grid: &Grid, lower: usize) -> Stretch {
         let (below, above) = grid.sides().split_at(lower);
         let rows = |count: u32| vec![[0; LANES]; count as usize];
@@ -54,7 +59,7 @@ impl Stretch {
         }
     }
 
-    /// Copy of equal size; its contents are overwritten before use.
+    /// Copy of equal size, whose contents are overwritten before they are read.
     pub(super) fn empty_copy(&self) -> Stretch {
         let Stretch { by_plane, along, lower, counts, .. } = self;
         let (by_plane, along) = (by_plane.clone(), along.clone());
@@ -62,8 +67,10 @@ impl Stretch {
         Stretch { by_plane, along, lower, counts, ..*self }
     }
 
-    /// Counts the `count` nearest nodes around each centre of one [stretch](Planes::stretch).
-    /// `planes` must have been computed for their plane.
+    /// Counts the `count` nearest free nodes around each of several adjacent centres.
+    ///
+    /// The centres belong to one [stretch](Planes::stretch). `planes` must have been computed for
+    /// the plane in which they lie.
     pub(super) fn look_at(
         &mut self,
         planes: &Planes,
@@ -94,7 +101,10 @@ impl Stretch {
         }
     }
 
-    /// Hops over all pairs of nodes nearest to a centre; `None` if `may_be` rejects a lower bound.
+    /// Hops over all pairs of the nodes nearest to a centre; `None` if the centre cannot be the
+    /// best.
+    ///
+    /// It cannot be the best if `may_be` rejects a lower bound of the hops.
     pub(super) fn hops(
         &mut self,
         planes: &Planes,
@@ -129,7 +139,7 @@ impl Stretch {
         Some(above + below.sum::<u64>())
     }
 
-    /// Counts the nearest nodes of each centre in each plane, by distinct largest distance.
+    /// Counts in each plane the nearest nodes of each centre, once for each distinct radius.
     fn count_planes(&mut self, planes: &Planes, centres: &[Reached]) {
         let Stretch { by_plane, whole, rest, .. } = self;
         by_plane.fill([0; LANES]);
@@ -163,7 +173,8 @@ impl Stretch {
         }
     }
 
-    /// Hops along the upper dimensions, from the counts in each plane, which are overwritten.
+    /// Hops along the upper dimensions, computed from the counts in `by_plane`, which are
+    /// overwritten.
     fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
         let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
         for axis in axes.axes[planes.lower..].iter().rev() {
