@@ -29,107 +29,115 @@ pub trait Allocator: Send {
     /// stream determines whether a placement is found.
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement>;
 
-    /// The form of requests, if a parameter changes it; `None` for the form of the registry entry.
+    /// Form of requests that a parameter sets; `None` if the form in the registry entry applies.
     fn asks(&self) -> Option<Asks> {
         None
     }
 
     /// Requests that are sure to get a placement, if a parameter makes them fewer than usual.
     ///
-    /// Otherwise `None`: then [`finds`](AllocatorEntry::finds) of the registry entry holds.
+    /// `None` if [`finds`](AllocatorEntry::finds) of the registry entry applies.
     fn finds(&self) -> Option<Finds> {
         None
     }
 
-    /// Leaves or blocks of the machine that the allocator's parameters list.
+    /// Nodes of each leaf or block of the machine that the parameters of the allocator list.
     ///
-    /// A job that requests pieces (parts of nodes) can require all of them inside one of these. The
-    /// result is empty without such parameters, and for every allocator with a
-    /// [`domain`](Allocator::domain).
+    /// A job that requests pieces (parts of nodes) can require that all of them lie in one of these
+    /// leaves or blocks. The result is empty without such parameters. It is also empty for every
+    /// allocator that has a [`domain`](Allocator::domain).
     fn parts(&self, _inside: Inside) -> Vec<NodeSet> {
         Vec::new()
     }
 
     /// Returns the reason why the rules of the machine never permit a request.
     ///
-    /// One sentence without a full stop; `None` if only the size of the machine limits it.
+    /// The reason is one sentence without a full stop. `None` if the rules permit the request, or
+    /// if only the size of the machine forbids it.
     fn never(&self, _request: &Request) -> Option<String> {
         None
     }
 
-    /// Time to set the switches for the nodes of a placement, in units of the clock.
+    /// Time needed to set the switches for the nodes of a placement, in units of the clock.
     ///
     /// The job holds the nodes during this time, and begins to run after it.
     fn setup_time(&self, _placement: &Placement) -> f64 {
         0.0
     }
 
-    /// Orientations (orders of sides) in which a block is tried without the parameter `rotation`.
+    /// Orientations (orders of sides) in which a block is tried if no parameter `rotation` is
+    /// given.
     fn rotation(&self) -> Rotation {
         Rotation::Never
     }
 
-    /// Tells the allocator that free nodes have been claimed; `site` already shows them held.
+    /// Tells the allocator that free nodes have been claimed; `site` already shows them as held.
     ///
-    /// The nodes may be any free nodes, not only the last proposal. If decisions depend on the
-    /// holder, the allocator must save it in its [memory](Allocator::memory), because a saved state
-    /// records only which nodes are held and since when.
+    /// The nodes may be any free nodes, not only the last proposal. A saved state of the machine
+    /// records only which nodes are held, and since when. If decisions depend on the holder, the
+    /// allocator must therefore save it in its [memory](Allocator::memory).
     fn claimed(&mut self, _placement: &Placement, _site: &Site, _claim: Claim) {}
 
     /// Tells the allocator the estimated end of the job on the nodes that were claimed last.
     ///
-    /// Not called if nodes are claimed without a job, and not called on a fork for look-ahead.
+    /// It is not called if nodes are claimed without a job, nor on a copy that is used for
+    /// look-ahead.
     fn expected(&mut self, _placement: &Placement, _end: Time) {}
 
-    /// Tells the allocator that nodes have been released; `site` already shows them free.
+    /// Tells the allocator that nodes have been released; `site` already shows them as free.
     ///
-    /// The nodes may be only some nodes of a claimed placement.
+    /// The nodes may be a part of a placement that was claimed as a whole.
     fn released(&mut self, _placement: &Placement, _site: &Site) {}
 
-    /// Returns the state to be saved in addition to held placements and the times of their claims.
+    /// Returns the state to be saved, beside the held placements and the times of their claims.
     ///
-    /// To restore an allocator, the placements are first [claimed](Allocator::claimed) again in
-    /// their original order, each at its instant. Then [`recall`](Allocator::recall) restores this
-    /// state.
+    /// To restore an allocator, the held placements are first [claimed](Allocator::claimed) again
+    /// in their original order, each at its original time. Then [`recall`](Allocator::recall)
+    /// restores this state.
     fn memory(&self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Restores the [memory](Allocator::memory) that an allocator with equal parameters returned.
+    /// Restores a state that an allocator with equal parameters returned by
+    /// [memory](Allocator::memory).
     ///
-    /// `site` must be as it was then. Afterwards both allocators give equal answers.
+    /// The state of `site` must be the one at that time. Afterwards, both allocators give equal
+    /// answers.
     ///
     /// # Errors
-    /// If the numbers are no such memory. After an error the allocator must not be used.
+    /// If the numbers are not a state of such an allocator. After an error, the allocator must not
+    /// be used.
     fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), RecallError> {
         nothing_to_recall(memory)
     }
 
-    /// Whether answers depend only on the request and on which nodes are free.
+    /// Whether the answers of the allocator depend only on the request and on which nodes are free.
     ///
-    /// Otherwise they depend on holders, times or the order of claims.
+    /// If not, they also depend on the holders of nodes, on times, or on the order of claims.
     fn goes_by_free_nodes(&self) -> bool {
         false
     }
 
-    /// Rule by which nodes are divided among leaves or groups; `None` if there is no such rule.
+    /// Rule that divides the nodes of a job among leaves or groups; `None` if there is no such
+    /// rule.
     ///
-    /// The rule considers only the number of free nodes of each leaf or group. It also divides
-    /// pieces (parts of nodes) on a machine with types of nodes. Without a rule, the allocator is
-    /// asked for whole nodes instead, and a node counts as free if enough pieces fit on it.
+    /// The rule considers only the number of free nodes of each leaf or group. On a machine with
+    /// types of nodes, it also divides pieces (parts of nodes). If there is no rule there, the
+    /// allocator is asked for whole nodes. A node then counts as free if enough pieces fit on it.
     fn domain(&self) -> Option<parts::Domain> {
         None
     }
 
-    /// Returns an independent copy of the allocator, for look-ahead of schedulers and selectors.
+    /// Returns an independent copy of the allocator, which schedulers and selectors use for
+    /// look-ahead.
     fn fork(&self) -> Box<dyn Allocator>;
 }
 
-/// Reason why given numbers are not a saved [memory](Allocator::memory) of an allocator.
+/// Reason why given numbers are not a saved state, or [memory](Allocator::memory), of an allocator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// Error: numbers are given to an allocator without state. The value is their count.
+    /// Error: numbers are given to an allocator that has no state. The value is how many.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
     /// Error: the saved lists of free blocks do not match the free nodes.
@@ -138,7 +146,7 @@ pub enum RecallError {
     /// Error: a block in the saved lists of free blocks is not aligned.
     #[error("its lists hold a block that is not aligned")]
     NotAligned,
-    /// Error of any other kind, in one sentence.
+    /// Any other error, described by one sentence.
     #[error("{0}")]
     Other(String),
 }
@@ -149,16 +157,16 @@ pub(crate) fn nothing_to_recall(memory: &[u64]) -> Result<(), RecallError> {
 
 /// Input of [`Allocator::choose`].
 ///
-/// Later versions may add fields: destructure it with `..`, and build it with [`new`](Ask::new).
+/// Later versions may add fields. So destructure it with `..`, and build it with [`new`](Ask::new).
 #[non_exhaustive]
 pub struct Ask<'a> {
-    /// The request, in the form that the registry entry [asks](AllocatorEntry::asks) for.
+    /// The request, in the form that [`asks`](AllocatorEntry::asks) of the registry entry declares.
     pub request: &'a Request,
-    /// The site, with its topology and its free nodes.
+    /// State of the machine, with its topology and its free nodes.
     pub site: &'a Site,
-    /// Instant at which the allocator is asked.
+    /// Instant at which the allocator is asked for a placement.
     pub now: Time,
-    /// The allocator's own stream of random numbers.
+    /// Stream of random numbers that only this allocator uses.
     pub rng: &'a mut Stream,
 }
 
@@ -175,23 +183,24 @@ impl<'a> Ask<'a> {
 pub struct Claim {
     /// Time of the claim.
     pub now: Time,
-    /// Holder of the nodes from the claim on.
+    /// Holder of the nodes after the claim.
     pub by: Holder,
 }
 
-/// Holder of claimed nodes.
+/// Kind of holder of claimed nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Holder {
-    /// A job, or in a [pool](crate::pool::Pool) the number of earlier placements.
+    /// A job, by its number. In a [pool](crate::pool::Pool), this is the number of earlier
+    /// placements.
     Job(JobId),
-    /// Nodes kept for a later use, only on a copy of a site for look-ahead.
+    /// A later use, for which nodes are kept on a copy of a site for look-ahead.
     ///
-    /// They are kept for a later job, an advance reservation, or a start that is being examined.
+    /// The use is a later job, an advance reservation, or a start that is being examined.
     Reservation,
-    /// Nodes out of service.
+    /// An outage, because the nodes are out of service.
     Outage,
-    /// A placement made by the user or another program, or held by a restored pool.
+    /// A placement made by the user or by another program, or held by a restored pool.
     Adoption,
 }
 
@@ -203,7 +212,7 @@ impl Claim {
     }
 }
 
-/// Creates the claim of an adopted placement.
+/// Creates the claim of an adopted placement, one that the user or another program has made.
 impl From<Time> for Claim {
     fn from(now: Time) -> Claim {
         Claim::new(now, Holder::Adoption)
@@ -220,18 +229,19 @@ pub struct AllocatorEntry {
     pub serves: &'static [Wiring],
     /// Numbers of dimensions of machines on which the allocator can be used; `None` for all.
     pub dimensions: Option<&'static [usize]>,
-    /// Form of requests, which a parameter may [change](Allocator::asks).
+    /// Form in which the allocator takes requests. A parameter may [change](Allocator::asks) it.
     pub asks: Asks,
-    /// Requests that get a placement, which a parameter may [change](Allocator::finds).
+    /// Requests that are sure to get a placement. A parameter may [change](Allocator::finds) this.
     pub finds: Finds,
     /// Whether a placement is always one block with the requested sides, in any order.
     pub contiguous: bool,
-    /// Builds the allocator for one site.
+    /// Function that builds the allocator for one site.
     pub build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
 }
 
 impl AllocatorEntry {
-    /// Creates the entry of an allocator of any free nodes for a node count, on every wiring.
+    /// Creates the entry of an allocator that serves node counts with any free nodes, on every
+    /// wiring.
     #[must_use]
     pub const fn new(
         about: About,
@@ -272,21 +282,22 @@ impl AllocatorEntry {
         self
     }
 
-    /// Sets the numbers of dimensions on which the allocator can be used; `None` for all.
+    /// Sets the numbers of dimensions of machines on which the allocator can be used; `None` for
+    /// all.
     #[must_use]
     pub const fn dimensions(mut self, dimensions: Option<&'static [usize]>) -> AllocatorEntry {
         self.dimensions = dimensions;
         self
     }
 
-    /// Sets the form in which the allocator takes requests, such as a node count or a block.
+    /// Sets the form in which the allocator takes requests, such as node counts or blocks.
     #[must_use]
     pub const fn asks(mut self, asks: Asks) -> AllocatorEntry {
         self.asks = asks;
         self
     }
 
-    /// Sets the condition under which the allocator finds a placement.
+    /// Sets the condition under which the allocator is sure to find a placement.
     #[must_use]
     pub const fn finds(mut self, finds: Finds) -> AllocatorEntry {
         self.finds = finds;
@@ -310,7 +321,8 @@ impl AllocatorEntry {
 
 named!(AllocatorEntry);
 
-/// Rejects a larger hypercube, where one allocation could take more than a second.
+/// Rejects a hypercube of more than `most` dimensions, where an allocation could take over a
+/// second.
 fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let dimension = topology.grid().dimensions() as u32;
     if dimension <= most {
@@ -324,7 +336,7 @@ fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<()
     Err(Problem::new(params.path(), says))
 }
 
-/// Rejects a larger machine, where one allocation could take more than a second.
+/// Rejects a machine of more than `most` nodes, where an allocation could take over a second.
 fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let nodes = topology.grid().nodes();
     if nodes <= most {
@@ -338,7 +350,7 @@ fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Pr
     Err(Problem::new(params.path(), says))
 }
 
-/// Parameter that is `true` or `false`, by default `false`.
+/// Declaration of a parameter that is `true` or `false`, by default `false`.
 const fn flag(name: &'static str, help: &'static str) -> Param {
     Param { name, kind: Kind::Flag, default: DefaultValue::Is("false"), help }
 }
@@ -391,18 +403,18 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
     &listed::runs::ENTRY,
 ];
 
-/// The family of allocators, which a study selects by name.
+/// The family of allocators. A study selects an allocator by its name.
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
-/// Whether all free nodes suit a job equally well: the default allocator of a flat machine.
+/// Whether the allocator may take any free nodes alike: the default allocator on a flat machine.
 pub(crate) fn takes_any(entry: &AllocatorEntry, topology: &Topology) -> bool {
     let wiring = topology.wiring();
     let usual = ALLOCATORS.iter().find(|usual| usual.about.name == default_for(wiring));
     wiring == Wiring::Flat && usual.is_some_and(|usual| std::ptr::eq(*usual, entry))
 }
 
-/// Name of the allocator of a site if the study names none.
+/// Name of the allocator that is used if a study names none.
 #[must_use]
 pub fn default_for(wiring: Wiring) -> &'static str {
     match wiring {

@@ -1,4 +1,4 @@
-//! Adaptive scan: first fit by a scan that jumps over held blocks.
+//! Adaptive scan: a first fit whose scan jumps over held blocks.
 
 use super::held::{Held, HeldBlocks};
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
@@ -66,8 +66,10 @@ impl Allocator for AdaptiveScan {
     }
 }
 
-/// Places a block in the first orientation in which `search` finds a free base for it. With
-/// [`Rotation::Best`], all orientations are searched, and the lowest base is taken.
+/// Places a block in the first orientation for which `search` finds a free base (lowest corner).
+///
+/// With [`Rotation::Best`], all orientations are searched, and the one with the lowest base is
+/// taken.
 pub(super) fn lowest(
     sides: &[u32],
     rotation: Rotation,
@@ -86,9 +88,11 @@ pub(super) fn lowest(
     found.map(|(base, sides)| Block { base, sides }.into())
 }
 
-/// First free base (lowest corner) for a block, row by row. If held blocks cover a position, the
-/// scan jumps behind them. If a row has no free position, it jumps to the first row behind one of
-/// the blocks that obstruct it. `tried` is called with each position.
+/// First free base (lowest corner) for a block, found by a scan of the bases row by row.
+///
+/// If held blocks cover a position, the scan jumps to the position behind them. If a row has no
+/// free position, the scan jumps to the row behind the obstructing block that ends first. `tried`
+/// is called with each position that is examined.
 fn scan(
     grid: &Grid,
     held: &[Held],

@@ -53,9 +53,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Variant of best fit that examines only the neighbours of a block's base, its lowest corner. A
-/// neighbouring node is blocked if the requested block, with its base at this node, would overlap
-/// held nodes or, if walls count, cross an edge of the mesh.
+/// Variant of best fit that examines only the neighbours of the base (lowest corner) of a block.
+///
+/// A neighbour of the base is blocked if the requested block could not begin there. This is the
+/// case if the block would overlap held nodes. If walls count, it is also the case if the block
+/// would cross an edge of the mesh.
 #[derive(Clone)]
 struct BestBaseNode {
     rotation: Rotation,
@@ -88,7 +90,8 @@ impl Allocator for BestBaseNode {
     }
 }
 
-/// Counts the neighbours of `base` that are not in `bases`, or are walls that count.
+/// Number of neighbours of `base` that are not in `bases`; walls are included if `count_walls` is
+/// set.
 fn blocked_neighbours(
     grid: &Grid,
     bases: &NodeSet,

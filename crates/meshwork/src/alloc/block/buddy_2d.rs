@@ -72,9 +72,11 @@ impl Allocator for Bitmap {
     }
 }
 
-/// Two-dimensional buddy with lists of free squares. The first square of the smallest sufficient
-/// side is quartered until it has the requested side, and the quarter at the base is kept. Lists
-/// find a square whenever a bitmap does, but possibly another one.
+/// Two-dimensional buddy with lists of free squares.
+///
+/// The first of the smallest sufficient squares is quartered until a quarter has the requested
+/// side. The quarter at the base of the square is kept. These lists yield a square whenever a
+/// bitmap does, but possibly another square.
 #[derive(Clone)]
 struct Lists {
     squares: FreeCells,

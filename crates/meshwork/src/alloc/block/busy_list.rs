@@ -1,4 +1,6 @@
-//! Busy list: first free base (lowest corner) on the planes behind held blocks along dimension 0.
+//! Busy list: tries bases only at the low edge and directly behind held blocks along dimension 0.
+//!
+//! The first free base (lowest corner) is taken.
 
 use super::held::{Held, HeldBlocks, Span};
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};

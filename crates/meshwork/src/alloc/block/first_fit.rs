@@ -53,16 +53,17 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// `true` if the last dimension runs fastest while bases are tried.
+/// Names of the scan orders, where `true` means that the last dimension runs fastest.
 static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);
 
 #[derive(Clone)]
 pub(crate) struct FirstFit {
     rotation: Rotation,
     bases: FreeBases,
-    /// Used if all sides of the machine are 2 and blocks may be rotated.
+    /// Search of subcubes, used if all sides of the machine are 2 and blocks may be rotated.
     cubes: Option<CubeSearch>,
-    /// The machine with reversed dimensions, if bases are tried with the last one running fastest.
+    /// The machine with its dimensions in reverse order, if the last dimension runs fastest in a
+    /// scan.
     reversed: Option<Reversed>,
 }
 
@@ -79,7 +80,8 @@ impl FirstFit {
         FirstFit { rotation, bases: FreeBases::new(grid), cubes, reversed: None }
     }
 
-    /// The first free block; `is_reversed` tells whether the dimensions of `grid` are reversed.
+    /// The first free block; `is_reversed` tells whether the dimensions of `grid` are in reverse
+    /// order.
     pub(crate) fn first(
         &mut self,
         grid: &Grid,
@@ -133,9 +135,11 @@ impl Allocator for FirstFit {
     }
 }
 
-/// The first free subcube among the orientations of a block whose sides are 1 or 2. If `best` is
-/// set, the lowest base is taken, and ties go to the earlier orientation in the order of
-/// [`orientations`]; otherwise the first orientation with a free subcube is taken.
+/// The first free subcube among the orientations of a block whose sides are 1 or 2.
+///
+/// If `best` is set, the subcube with the lowest base is taken. Ties go to the earlier orientation
+/// in the order of [`orientations`]. If `best` is not set, the first orientation with a free
+/// subcube is taken.
 fn first_turned(
     search: &mut CubeSearch,
     free: &NodeSet,

@@ -47,12 +47,15 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::SomeBlocks)
 .contiguous(true);
 
-/// `true` if the first frame lies at node 0.
+/// Names of the start positions, where `true` means that the first frame lies at node 0.
 static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", true)]);
 
-/// Frames in steps of their width *w* along each dimension, aligned with the start node at x₀. On a
-/// mesh, later rows begin with the frame at `x₀ mod w`. On a ring, frames go once around from x₀,
-/// as long as they do not overlap the first frame.
+/// The frame sliding strategy, in which frames follow one another without gaps along each
+/// dimension.
+///
+/// A frame of width *w* begins at the coordinate x₀ of the start node, and others at multiples of
+/// *w* from it. On a mesh, later rows begin with the frame at `x₀ mod w`. On a ring, frames go once
+/// around from x₀, as long as they do not overlap the first frame.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,
@@ -84,7 +87,7 @@ impl Allocator for FrameSliding {
     }
 }
 
-/// The first free frame and the number of frames tried before it; `None` if none is free.
+/// The first free frame, and the number of frames tried before it; `None` if no frame is free.
 fn first_free_frame(site: &Site, start: Node, sides: &Dims) -> Option<(usize, Block)> {
     let grid = site.grid();
     let axes: Vec<Axis> = (0..sides.len()).map(|d| Axis::new(grid, start, d, sides[d])).collect();
@@ -115,7 +118,7 @@ struct Axis {
     step: u32,
     side: u32,
     frames: u32,
-    /// Index of the frame at the start node, where the search begins.
+    /// Index of the frame that begins at the start node. The search begins with this frame.
     begin: u32,
 }
 

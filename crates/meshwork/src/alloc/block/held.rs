@@ -23,7 +23,9 @@ impl Span {
         shared
     }
 
-    /// Appends the nodes of this span that are not in `other`, as at most two spans per dimension.
+    /// Appends to `rest` the nodes of this span that are not in `other`, as spans.
+    ///
+    /// At most two spans are appended for each dimension.
     pub(super) fn less(self, other: &Span, rest: &mut Vec<Span>) {
         if self.overlap(other) == 0 {
             rest.push(self);
@@ -58,7 +60,9 @@ impl Span {
     }
 }
 
-/// Divides a block into spans: 1, doubled for each dimension along which the block wraps around.
+/// Divides a block into spans that do not wrap around a ring.
+///
+/// The number of spans is 1, doubled for each dimension along which the block wraps around.
 pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Span; 1]> {
     let high = corner.iter().zip(sides).map(|(at, length)| at + length).collect();
     let mut spans: SmallVec<[Span; 1]> = smallvec![Span { low: Dims::from_slice(corner), high }];
@@ -76,16 +80,17 @@ pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Spa
     spans
 }
 
-/// Held block, or piece of one that wraps around a ring or was released in part.
+/// Held block, or a piece of a held block that wraps around a ring or was released in part.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) span: Span,
     pub(super) since: Time,
-    /// Number of blocks claimed before; equal for all pieces of one block.
+    /// Number of blocks that were claimed before; all pieces of one block have the same number.
     pub(super) number: u64,
 }
 
-/// All held blocks, in the order of their claims. Remaining pieces of a block keep its position.
+/// All held blocks, in the order of their claims. If a block is divided, its pieces keep its
+/// position.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldBlocks {
     list: Vec<Held>,
@@ -106,7 +111,7 @@ impl HeldBlocks {
         }
     }
 
-    /// Removes the blocks of a released placement, in **O(n)** for *n* held blocks.
+    /// Removes the blocks of a released placement from the list, in **O(n)** for *n* held blocks.
     pub(super) fn released(&mut self, placement: &Placement, grid: &Grid) {
         for block in &placement.blocks {
             for span in spans(grid, &grid.coordinates(block.base), &block.sides) {

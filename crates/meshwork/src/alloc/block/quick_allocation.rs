@@ -69,9 +69,11 @@ impl Allocator for QuickAllocation {
     }
 }
 
-/// First free base (lowest corner of a block) in row-major order. In each row, the segments of
-/// bases covered by held blocks are skipped. If a row has no gap, the search continues behind the
-/// obstructing block that ends first. `looked_at` is called with every row.
+/// First free base (lowest corner) for a block, in row-major order.
+///
+/// In each row, the segments of bases that held blocks cover are skipped. If a row has no gap, the
+/// search continues in the row behind the obstructing block that ends first. `looked_at` is called
+/// with each row that is examined.
 fn first_gap(
     grid: &Grid,
     by_left_edge: &[&Held],

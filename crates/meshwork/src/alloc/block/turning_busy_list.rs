@@ -1,4 +1,4 @@
-//! Turning busy list: the busy list strategy with rotation of blocks.
+//! Turning busy list: the busy list strategy, in which blocks may also be rotated.
 
 use super::busy_list::BusyList;
 use crate::alloc::AllocatorEntry;

@@ -1,4 +1,5 @@
-//! Adapter that turns a placement rule into an allocator, with the parameters common to all rules.
+//! Adapter that makes an allocator of a placement rule, with parameters that all rules have in
+//! common.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,30 +50,32 @@ pub(super) const PARTITIONS: Param = Param {
 pub(super) const NODES: Param = Param::new("nodes", Kind::Integers(0, (1 << 24) - 1))
     .help("its nodes, by their numbers; one that the machine does not have is never free");
 
-/// Adapter from a placement [`Rule`] to [`Allocator`]. Between requests it remembers only the
-/// estimated ends of running jobs.
+/// Adapter that makes an [`Allocator`] of a placement [`Rule`].
+///
+/// Between requests it remembers only the estimated ends of running jobs.
 #[derive(Clone)]
 pub(super) struct RuleAllocator {
     rule: Arc<dyn Rule>,
     nodes: Arc<Nodes>,
     grid: Grid,
-    /// Constraints that apply to all jobs; those of each job are added to a copy.
+    /// Constraints that apply to all jobs. The constraints of one job are added to a copy of them.
     common: NodeRequest,
-    /// Sizes to which jobs are rounded up, ascending; may be empty.
+    /// Sizes to which the sizes of jobs are rounded up, in ascending order; may be empty.
     sizes: Arc<[u32]>,
     names: Arc<Names>,
-    /// Whether a parameter lets jobs have constraints although the entry asks for node counts.
+    /// Whether jobs may have constraints although the registry entry declares node counts.
     heeds_constraints: bool,
-    /// For each node, the estimated end of the job on it; `None` if no criterion needs such times.
+    /// For each node, the estimated end of the job on it; `None` if no criterion needs these times.
     ends: Option<Arc<Vec<Time>>>,
 }
 
 struct Names {
-    /// Number of nodes of the machine; listed nodes of higher numbers are never free.
+    /// Number of nodes of the machine. Listed nodes with this number or a higher one are never
+    /// free.
     machine: u32,
-    /// Index of each node by name; `None` if nodes are named by their numbers.
+    /// Number of each node by its name; `None` if nodes are named by their numbers.
     hosts: Option<BTreeMap<String, Node>>,
-    /// Nodes of each partition by name; `None` if every partition is the whole machine.
+    /// Nodes of each partition by its name; `None` if every partition is the whole machine.
     partitions: Option<BTreeMap<String, NodeSet>>,
 }
 
@@ -101,7 +104,7 @@ impl Names {
         Ok(Names { machine, hosts: hosts.transpose()?, partitions: partitions.transpose()? })
     }
 
-    /// The nodes of a host list (such as `n[1-4]`); `None` if one of them does not exist.
+    /// The nodes of a host list, such as `n[1-4]`; `None` if one of the names belongs to no node.
     fn set(&self, list: &str, universe: u32) -> Option<NodeSet> {
         let mut set = NodeSet::empty(universe);
         for name in hostlist::names(list).ok()? {
@@ -116,7 +119,10 @@ impl Names {
 }
 
 impl RuleAllocator {
-    /// `universe` may exceed the nodes of the machine, since lists may name nodes that it lacks.
+    /// Creates the allocator of a rule from its parameters.
+    ///
+    /// `universe` is the number of nodes that lists name. It may exceed the number of nodes of the
+    /// machine.
     pub(super) fn new(
         rule: impl Rule + 'static,
         params: &Params,
@@ -156,7 +162,7 @@ impl RuleAllocator {
         self
     }
 
-    /// Makes the allocator honour constraints of jobs, such as excluded nodes.
+    /// Makes the allocator honour the constraints of jobs, such as excluded nodes.
     pub(super) fn heeding_constraints(mut self) -> RuleAllocator {
         self.heeds_constraints = true;
         self
@@ -176,7 +182,8 @@ impl RuleAllocator {
         }
     }
 
-    /// Rounds up the size of each job to one of these sizes, except jobs in segments.
+    /// Rounds up the size of each job to one of the given sizes, except for jobs that have
+    /// segments.
     pub(super) fn rounding_up_to(mut self, mut sizes: Vec<u32>) -> RuleAllocator {
         sizes.sort_unstable();
         sizes.dedup();
@@ -184,6 +191,8 @@ impl RuleAllocator {
         self
     }
 
+    /// Converts a request to the form in which rules take it.
+    ///
     /// `None` if no listed size is large enough, or if the request names an unknown node.
     fn node_request(&self, request: &Request) -> Option<NodeRequest> {
         let mut node_request = self.common.clone();
@@ -211,7 +220,10 @@ impl RuleAllocator {
         Some(node_request)
     }
 
-    /// Applies partition and exclusions of a job; `None` if it names something unknown.
+    /// Removes from `nodes` the nodes outside the job's partition and the nodes that the job
+    /// excludes.
+    ///
+    /// `None` if the job names an unknown partition or node.
     fn confine(&self, constraints: &Constraints, nodes: &mut NodeSet) -> Option<()> {
         if let Some(list) = &constraints.exclude {
             nodes.subtract(&self.names.set(list, self.nodes.count())?);
@@ -222,7 +234,7 @@ impl RuleAllocator {
         Some(())
     }
 
-    /// Removes all nodes of base blocks (such as racks) in which some node is held.
+    /// Removes from `nodes` every base block (such as a rack) in which at least one node is held.
     fn keep_idle_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut held = NodeSet::empty(self.nodes.count());
         held.insert_range(0, site.nodes());
@@ -234,7 +246,7 @@ impl RuleAllocator {
         }
     }
 
-    /// Adds the rest of every base block that `nodes` meets.
+    /// Adds all further nodes of every base block of which `nodes` contains at least one node.
     fn fill_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut all = nodes.clone();
         for block in self.rule.base_blocks().iter().filter(|block| block.meets(nodes)) {
@@ -364,7 +376,7 @@ pub(super) const fn entry(
     }
 }
 
-/// Reads the nodes of each unit in the list `name`; without a list, runs of `length` nodes.
+/// Nodes of each unit in the list `name`; without a list, each unit has `length` consecutive nodes.
 pub(super) fn units(
     params: &Params,
     name: &str,
@@ -377,7 +389,7 @@ pub(super) fn units(
     }
 }
 
-/// Reads the node numbers of a listed unit, and raises `universe` above them.
+/// Reads the node numbers of a listed unit, and raises `universe` so that it exceeds all of them.
 pub(super) fn nodes_of(unit: &Params, universe: &mut u32) -> Vec<Node> {
     let nodes = unit.get_integers("nodes").unwrap_or_default();
     nodes.iter().for_each(|&node| *universe = (*universe).max(node + 1));
@@ -390,7 +402,7 @@ pub(crate) fn set_of(nodes: &[Node], universe: u32) -> NodeSet {
     set
 }
 
-/// Runs of `length` consecutive nodes; the last run may be shorter.
+/// Divides the nodes into runs of `length` consecutive nodes; the last run may be shorter.
 pub(super) fn consecutive(count: u32, length: u32) -> Vec<Vec<Node>> {
     let starts = (0..count).step_by(length.max(1) as usize);
     starts.map(|start| (start..count.min(start.saturating_add(length))).collect()).collect()

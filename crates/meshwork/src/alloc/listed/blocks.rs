@@ -1,4 +1,4 @@
-//! Base blocks (such as racks), and aggregated blocks of 2, 4, 8, … base blocks.
+//! Blocks: base blocks (such as racks), and aggregated blocks of 2, 4, 8, … base blocks.
 
 use super::adapter::{
     HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, set_of, units,
@@ -59,7 +59,7 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// Reads the size of a base block, and the listed sizes as exponents of 2.
+/// Reads the size of a base block, and the listed sizes of blocks as exponents of 2.
 fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Problem> {
     let Some(sizes) = params.get_integers("sizes") else {
         let base = blocks.iter().map(NodeSet::count).find(|&count| count > 0);
@@ -81,36 +81,38 @@ fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Pro
 
 const HIGHEST_LEVEL: u32 = 15;
 
-/// Placement rule of the allocator `blocks`: base blocks, and sizes of aggregated blocks.
+/// Placement rule of the allocator `blocks`: base blocks, and listed sizes of aggregated blocks.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     base: u32,
-    /// Listed sizes, ascending, from 0; a size *k* stands for 2ᵏ base blocks.
+    /// Listed sizes in ascending order, beginning with 0. A size *k* stands for 2ᵏ base blocks.
     levels: Vec<u32>,
     blocks: Vec<NodeSet>,
     covered: NodeSet,
 }
 
-/// Size of an aggregated block. Of its lower blocks, which have the next smaller listed size, a
-/// segment may use only as many as its size requires.
+/// Size of the aggregated blocks in which a segment of a job is placed.
+///
+/// An aggregated block consists of lower blocks, which have the next smaller listed size. A segment
+/// may use only as many lower blocks as it needs by its size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
-    /// Base blocks in an aggregated block.
+    /// Number of base blocks in an aggregated block.
     per: usize,
-    /// Base blocks in a lower block.
+    /// Number of base blocks in a lower block.
     pub(crate) per_lower: usize,
-    /// Maximum number of lower blocks for a segment; `None` without a limit.
+    /// Maximum number of lower blocks that a segment may use; `None` without a limit.
     most_lower: Option<i64>,
 }
 
-/// Base blocks and lower blocks of an aggregated block from which a segment has nodes.
+/// Parts of an aggregated block that a segment already uses: base blocks and lower blocks.
 pub(crate) struct Opened {
     level: Level,
-    /// Base blocks of the aggregated block.
+    /// Indices of the base blocks in the aggregated block.
     inside: std::ops::Range<usize>,
     pub(crate) taken: Vec<bool>,
     lower_used: Vec<bool>,
-    /// Lower blocks that may still be opened; negative if too many are in use.
+    /// Number of further lower blocks that may be used; negative if too many are already in use.
     pub(crate) lower_left: i64,
 }
 
@@ -124,7 +126,8 @@ struct Placing<'a> {
 impl Blocks {
     /// Creates the rule for a machine of `count` nodes.
     ///
-    /// `base` is the number of nodes of a base block. A level *k* stands for 2ᵏ base blocks.
+    /// `base` is the number of nodes of a base block. A level *k* in `levels` stands for 2ᵏ base
+    /// blocks.
     #[must_use]
     pub fn new(count: u32, base: u32, levels: &[u32], blocks: Vec<NodeSet>) -> Blocks {
         let mut covered = NodeSet::empty(count);
@@ -135,18 +138,18 @@ impl Blocks {
         Blocks { base: base.max(1), levels, blocks, covered }
     }
 
-    /// Base blocks, in the order of the list.
+    /// Nodes of each base block, in the order of the list.
     #[must_use]
     pub fn base_blocks(&self) -> &[NodeSet] {
         &self.blocks
     }
 
-    /// Smallest *k* for which 2ᵏ base blocks can hold `size` nodes.
+    /// Smallest exponent *k* for which 2ᵏ base blocks can hold `size` nodes.
     fn needed(&self, size: u32) -> u32 {
         size.div_ceil(self.base).max(1).next_power_of_two().trailing_zeros()
     }
 
-    /// Smallest listed size of at least `needed`; `None` stands for all base blocks together.
+    /// Smallest listed size that is not below `needed`; `None` stands for all base blocks together.
     fn listed_from(&self, needed: u32) -> Option<u32> {
         self.levels.iter().copied().find(|&level| level >= needed)
     }
@@ -176,13 +179,15 @@ impl Blocks {
         self.covered.meets(set)
     }
 
-    /// Base blocks of each aggregated block of this size.
+    /// Ranges of base blocks, one for each aggregated block of the given size.
     pub(crate) fn aggregated(&self, level: Level) -> impl Iterator<Item = std::ops::Range<usize>> {
         let count = self.blocks.len();
         (0..count).step_by(level.per).map(move |start| start..(start + level.per).min(count))
     }
 
-    /// Free nodes that a segment may use in `inside`, from those of each base block.
+    /// Number of free nodes in the aggregated block `inside` that a segment may use.
+    ///
+    /// `free` has the number of free nodes of each base block.
     pub(crate) fn capacity(
         &self,
         level: Level,
@@ -201,7 +206,8 @@ impl Blocks {
         lower.iter().take(most as usize).sum()
     }
 
-    /// Selects the aggregated block for a segment; `None` if no block can hold it.
+    /// Selects the aggregated block for a segment of a job; `None` if no block can hold the
+    /// segment.
     fn choose(
         &self,
         nodes: &Nodes,
@@ -241,7 +247,8 @@ impl Blocks {
         best.map(|(_, _, inside)| inside)
     }
 
-    /// Base blocks of the block that must hold all segments; `None` if they may lie apart.
+    /// Number of base blocks of the block that must hold all segments; `None` if segments may lie
+    /// apart.
     fn group(&self, request: &NodeRequest, count: u32, size: u32, level: Level) -> Option<usize> {
         if !request.consolidate || !request.is_cut() {
             return None;
@@ -254,7 +261,7 @@ impl Blocks {
         Some(self.joined(self.listed_from(self.needed(all))).max(level.per))
     }
 
-    /// Selects nodes for one segment, and flags the base blocks that they come from.
+    /// Selects the nodes for one segment, and flags the base blocks that contain them.
     fn place(
         &self,
         nodes: &Nodes,
@@ -375,7 +382,8 @@ impl Placing<'_> {
         size.saturating_sub(self.chosen.count())
     }
 
-    /// Moves the lowest nodes of a base block from `best` to `chosen`, until the segment is full.
+    /// Moves the lowest nodes of a base block from `best` to `chosen`, until the segment is
+    /// complete.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {
@@ -477,9 +485,11 @@ impl Opened {
         block / self.level.per_lower
     }
 
-    /// Marks the base blocks that contain nodes of `set` as in use. `lower_left` falls by one for
-    /// each lower block that comes into use. As in Slurm, it also falls for one in use already if a
-    /// newly marked base block precedes those that were in use.
+    /// Marks the base blocks that contain nodes of `set` as being in use.
+    ///
+    /// `lower_left` decreases by one for each lower block that comes into use. As in Slurm, it also
+    /// decreases in one other case: if a base block is marked that precedes the used base blocks of
+    /// its lower block.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {
@@ -501,12 +511,15 @@ impl Opened {
         self.lower_used[lower] = true;
     }
 
-    /// The unused base block from which nodes are taken next.
+    /// Index of the unused base block from which nodes are taken next.
     ///
-    /// If lower blocks are limited, those in use come first, then the one that fits best, and among
-    /// its base blocks the one that fits best. A block fits best if it has the fewest free nodes
-    /// that suffice for `missing`, or the most if none suffices. Ties go to the later block. `free`
-    /// and `lower` have the free nodes of base and lower blocks.
+    /// If the number of lower blocks is limited, a lower block is selected first, then a base block
+    /// in it. Lower blocks that are already in use are preferred. Otherwise, the best fit is
+    /// selected: the block with the fewest free nodes that are at least `missing`. If no block has
+    /// that many, the block with the most free nodes is selected. Ties go to the later block.
+    ///
+    /// `free` has the number of free nodes of each base block, and `lower` that of each lower
+    /// block.
     pub(crate) fn next_block(&self, missing: u32, free: &[u32], lower: &[u32]) -> Option<usize> {
         let first = self.inside.start;
         let is_better = |block: usize, best: usize| {

@@ -1,34 +1,36 @@
-//! Criteria of the allocator `anchors`, which decide between free boxes of one size.
+//! Criteria of the allocator `anchors`, which decide between free boxes of equal size.
 //!
-//! Each criterion keeps the best of the boxes that the preceding criteria have kept.
+//! Each criterion keeps the best of the boxes that the criteria before it have kept.
 
 use crate::registry::{About, Family};
 
-/// Criterion by which some free boxes are preferred to other ones.
+/// Criterion by which some of the free boxes for a job are preferred to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Criterion {
     /// Prefers the box whose heaviest node has the lowest weight.
     Weight,
     /// Prefers the box that overlaps the fewest free boxes of the next larger size.
     ///
-    /// Does not compare boxes of different listed shapes.
+    /// This criterion does not compare boxes of different listed shapes.
     NextSizeDestroyed,
-    /// Prefers the box that overlaps free larger boxes of the smallest total size.
+    /// Prefers the box for which the larger free boxes that it overlaps have the smallest total
+    /// size.
     LargerSizesDestroyed,
-    /// Prefers the box with the fewest free nodes at its faces.
+    /// Prefers the box with the fewest free nodes beside its faces.
     Boundary,
-    /// Prefers the box whose neighbouring nodes have the longest estimated remaining run times.
+    /// Prefers the box whose neighbouring nodes have the greatest total estimated remaining run
+    /// time.
     NeighboursRemaining,
-    /// Prefers the torus with the fewest free nodes.
+    /// Prefers boxes in the torus with the fewest free nodes.
     FewestIdleTorus,
-    /// Prefers the torus with the most free nodes.
+    /// Prefers boxes in the torus with the most free nodes.
     MostIdleTorus,
-    /// Prefers the earliest box in the list; always the last criterion.
+    /// Prefers the box that comes first in the list. This is always the last criterion.
     Order,
 }
 
 impl Criterion {
-    /// All criteria, each with its description.
+    /// All criteria for the selection of a box, each with its description.
     pub const ALL: [(&'static About, Criterion); 8] = [
         (&WEIGHT, Criterion::Weight),
         (&NEXT_SIZE_DESTROYED, Criterion::NextSizeDestroyed),
@@ -40,7 +42,7 @@ impl Criterion {
         (&ORDER, Criterion::Order),
     ];
 
-    /// The criteria by which Slurm selects boxes, in its order.
+    /// The criteria by which Slurm selects boxes, in the order in which Slurm applies them.
     pub const SLURM: [Criterion; 4] = [
         Criterion::Weight,
         Criterion::NextSizeDestroyed,
@@ -48,7 +50,7 @@ impl Criterion {
         Criterion::Order,
     ];
 
-    /// Returns the criterion with the given name.
+    /// Returns the criterion for the selection of a box that has the given name.
     ///
     /// ```
     /// use meshwork::alloc::listed::criteria::Criterion;
@@ -67,13 +69,13 @@ impl Criterion {
         )
     }
 
-    /// Whether the criterion distinguishes between boxes of one listed shape.
+    /// Whether the criterion can prefer one box of a listed shape to another box of this shape.
     pub(super) fn tells_places_apart(self) -> bool {
         !matches!(self, Criterion::FewestIdleTorus | Criterion::MostIdleTorus)
     }
 }
 
-/// The family of criteria that decide between free boxes, which a study selects by name.
+/// The family of criteria that decide between free boxes. A study selects a criterion by its name.
 pub static FAMILY: Family = Family {
     kind: "criterion",
     key: "name",

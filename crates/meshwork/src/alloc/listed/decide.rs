@@ -1,4 +1,4 @@
-//! Decisions on jobs by placement rules, and the reasons why a job waits.
+//! Decisions on jobs by placement rules, and the reasons why jobs wait.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::geometry::NodeSet;
 use crate::job::Inside;
 use crate::topology::Node;
 
-/// Decision of a rule on a job.
+/// Decision of a placement rule on a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The job starts on the given nodes.
@@ -33,19 +33,21 @@ pub enum Wait {
 pub enum SlurmMessage {
     /// Too few nodes are free, or a required node is not free.
     Busy,
-    /// No listed unit (such as a block or a ring) of the job's size is free.
+    /// No listed unit (such as a block or a ring) that has the size of the job is free.
     NoUnit,
-    /// For one of the job's segments, no listed unit of the segment's size is free.
+    /// No listed unit that has the size of a segment is free for one of the segments of the job.
     NoUnitForSegment,
-    /// The listed unit chosen for the job, or each switch of a tree, has too few free nodes.
+    /// Too few nodes are free in the listed unit chosen for the job or, in a tree, below every
+    /// switch.
     UnitTooFull,
-    /// Nodes of low weight, which must be taken first, lie in too many lower blocks.
+    /// The nodes of low weight, which must be taken first, lie in more blocks than the job may use.
     Weights,
     /// The job could not start even on the empty machine, or it names nodes that do not exist.
     NodeConfiguration,
     /// The listed units can never hold the job.
     ///
-    /// No unit has its size, the segment size does not divide it, or its required nodes lie apart.
+    /// No unit has the size of the job, the segment size does not divide the size of the job, or
+    /// the nodes that the job requires lie apart.
     TopologyConfiguration,
     /// The partition is smaller than the job.
     PartitionConfiguration,
@@ -72,13 +74,13 @@ impl fmt::Display for SlurmMessage {
     }
 }
 
-/// Result of one attempt of a rule: the selected nodes, or a failure.
+/// Result of one attempt of a placement rule: the selected nodes, or a failure.
 pub type RuleResult = Result<NodeSet, Failure>;
 
-/// Failure of one attempt of a rule to place a job.
+/// Failure of one attempt of a placement rule to place a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The attempt has failed, but may succeed when more nodes are free.
+    /// The attempt has failed, but a later one may succeed when more nodes are free.
     Now {
         /// Reason of the failure, in the words of Slurm.
         message: SlurmMessage,
@@ -99,26 +101,26 @@ impl Failure {
     }
 }
 
-/// Consequence of a failed attempt of a rule: another attempt without some nodes, or none.
+/// Consequence of a failed attempt to place a job: another attempt without some nodes, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Make no further attempt.
+    /// No further attempt is made.
     Break,
-    /// Leave the given nodes out of the next attempt.
+    /// The given nodes are left out of the next attempt.
     Without(NodeSet),
-    /// Leave out the one of these nodes with the fewest processors.
+    /// Of the given nodes, the one with the fewest processors is left out of the next attempt.
     ///
-    /// If none is given, the action is [`WithoutNext`](Action::WithoutNext).
+    /// If the set is empty, the action is [`WithoutNext`](Action::WithoutNext).
     WithoutOneOf(NodeSet),
-    /// Leave out the available node with the fewest processors.
+    /// Of all available nodes, the one with the fewest processors is left out of the next attempt.
     WithoutNext,
 }
 
 /// Placement rule: selects the nodes of a job from listed units, such as blocks and rings.
 pub trait Rule: fmt::Debug + Send + Sync {
-    /// Selects nodes for a job from `available`, including all `required` nodes.
+    /// Selects nodes for a job from the set `available`, including all nodes in `required`.
     ///
-    /// Both sets already take `request.listed` into account.
+    /// Both sets are derived from `request.listed`, which the rule itself need not read.
     fn attempt(
         &self,
         nodes: &Nodes,
@@ -127,43 +129,50 @@ pub trait Rule: fmt::Debug + Send + Sync {
         available: &NodeSet,
     ) -> RuleResult;
 
-    /// Nodes in listed units; `None` if the rule does not depend on listed units.
+    /// All nodes in listed units; `None` if the rule does not depend on listed units.
     fn covered(&self) -> Option<&NodeSet> {
         None
     }
 
-    /// Base blocks of the machine, which a job may request not to share with other jobs.
+    /// Base blocks of the machine. A job may request whole base blocks that it shares with no other
+    /// job.
     fn base_blocks(&self) -> &[NodeSet] {
         &[]
     }
 
-    /// Listed leaves or base blocks, of which one may have to hold all parts of a job.
+    /// Leaf switches or base blocks of the machine, of which one may have to hold all pieces of a
+    /// job.
     fn parts(&self, inside: Inside) -> Vec<NodeSet> {
         if inside == Inside::Block { self.base_blocks().to_vec() } else { Vec::new() }
     }
 
-    /// Whether the rule places jobs of one node; otherwise they get the lightest free node.
+    /// Whether the rule itself places jobs of one node; otherwise such a job gets the lightest free
+    /// node.
     fn places_single_nodes(&self) -> bool {
         false
     }
 
-    /// Whether it is known that enough available nodes in `among` suffice for a job.
+    /// Whether the job can surely start if enough nodes in `among` are available, wherever they
+    /// lie.
     fn needs_only_count(&self, _nodes: &Nodes, _request: &NodeRequest, _among: &NodeSet) -> bool {
         false
     }
 
-    /// Whether a job that cannot start even on the empty machine waits; otherwise it is rejected.
+    /// Whether a job that could not start even on the empty machine waits; otherwise it is
+    /// rejected.
     fn waits_in_vain(&self, _wanted: &NodeRequest) -> bool {
         false
     }
 }
 
-/// Decides by a rule whether a job starts now, and on which nodes, or later, or never.
+/// Decides by a placement rule whether a job starts now, and on which nodes, or later, or never.
 ///
-/// `available` has the nodes that are free now, and `whole` those of an empty machine.
+/// `available` has the nodes that are free now. `whole` has the nodes that would be free on the
+/// empty machine.
 ///
 /// # Complexity
-/// One attempt of the rule if the job starts, otherwise two, and at most one more for each node.
+/// One series of attempts if the job starts now, otherwise two. A series has one attempt of the
+/// rule, and at most one more for each node.
 pub fn decide(
     rule: &dyn Rule,
     nodes: &Nodes,
@@ -186,10 +195,10 @@ pub fn decide(
     }
 }
 
-/// Selects nodes for a job now, if possible, without checking whether it could ever start.
+/// Selects nodes for a job now, if possible, without checking whether the job could ever start.
 ///
 /// # Complexity
-/// One attempt of the rule, and if it fails at most one more for each node.
+/// One attempt of the rule. If it fails, at most one more attempt for each node.
 pub fn find(
     rule: &dyn Rule,
     nodes: &Nodes,
@@ -209,8 +218,11 @@ fn waits_for(request: &NodeRequest, available: &NodeSet) -> Wait {
     if missing || enough < request.nodes { Wait::Nodes } else { Wait::Shape }
 }
 
-/// Nodes that the job names: those required, or those to choose among. If the job names more nodes
-/// than its maximum size, it chooses among them.
+/// Nodes that the job requires, and nodes among which it must choose; one of the two is `None`.
+///
+/// If the job names more nodes than its maximum size, it chooses among them. Otherwise, it requires
+/// all nodes that it names. If its nodes must be consecutive, all nodes between the named ones are
+/// added.
 fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
     let Some(listed) = request.listed.as_ref().filter(|listed| !listed.is_empty()) else {
         return (None, None);
@@ -224,7 +236,7 @@ fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
     if listed.count() > request.most { (None, Some(listed)) } else { (Some(listed), None) }
 }
 
-/// Repeats attempts, each without more nodes than the last, until one succeeds or none is left.
+/// Repeats attempts, each with fewer nodes than the one before, until one succeeds or none is left.
 fn try_on(
     rule: &dyn Rule,
     nodes: &Nodes,

@@ -1,4 +1,4 @@
-//! Requests to placement rules: size and constraints of a job, and properties of nodes.
+//! Requests to placement rules: sizes and constraints of jobs, and properties of nodes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use crate::geometry::NodeSet;
 use crate::job::Time;
 use crate::topology::Node;
 
-/// Size and constraints of a job, as a request to a rule.
+/// Size and constraints of a job, in the form in which placement rules take them.
 ///
-/// The caller removes nodes that the job excludes from the available nodes.
+/// Nodes that the job excludes are no part of it: the caller removes them from the available nodes.
 ///
 /// ```
 /// use meshwork::alloc::listed::NodeRequest;
@@ -23,35 +23,39 @@ pub struct NodeRequest {
     pub nodes: u32,
     /// Maximum number of nodes of the job; equal to `nodes` for a job of fixed size.
     pub most: u32,
-    /// Nodes per segment, if the job is divided into segments that may lie apart.
+    /// Number of nodes of each segment; `None` if the job is not divided into segments.
+    ///
+    /// Different segments may lie apart.
     pub segment: Option<u32>,
     /// Whether no two segments of the job may have nodes in the same base block (such as a rack).
     pub spread: bool,
-    /// Whether all segments of the job must lie in one aggregated block (neighbouring base blocks).
+    /// Whether all segments of the job must lie in one aggregated block (several adjacent base
+    /// blocks).
     pub consolidate: bool,
     /// Maximum number of leaf switches of the job; `None` without a limit.
     pub switches: Option<u32>,
     /// Whether the job's nodes must have consecutive numbers.
     pub contiguous: bool,
-    /// Required nodes. If there are more than `most`, the job gets only some of them.
+    /// Nodes that the job names. If there are more than `most`, the job gets only some of them.
     pub listed: Option<NodeSet>,
-    /// Estimated ends of running jobs, if boxes are compared by them.
+    /// Estimated ends of running jobs; `None` if free boxes are not compared by these times.
     pub ends: Option<Ends>,
 }
 
-/// Estimated ends of the jobs that hold nodes, as known at an instant.
+/// Estimated ends of the jobs that hold nodes, as they are known at one instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// Estimated end of the job on each node; time 0 if unknown.
+    /// For each node, the estimated end of the job on it; time 0 if there is no estimate.
     pub of: Arc<Vec<Time>>,
-    /// Instant from which remaining run times are counted.
+    /// Instant from which the remaining run times of jobs are counted.
     pub now: Time,
 }
 
 impl Ends {
     /// Estimated remaining run time of the job on a node, in units of the clock.
     ///
-    /// 0 if there is no job, its end is unknown, or it has exceeded its estimate.
+    /// It is 0 if no job runs on the node, if the end of the job is unknown, or if the job has run
+    /// longer than estimated.
     #[must_use]
     pub fn remaining(&self, node: Node) -> f64 {
         self.of.get(node as usize).map_or(0.0, |&end| (end - self.now).max(0.0))
@@ -65,10 +69,10 @@ impl NodeRequest {
         NodeRequest { nodes, most: nodes, ..NodeRequest::default() }
     }
 
-    /// Number of segments of the job, and the number of nodes of each segment.
+    /// Number of segments of the job, and number of nodes of each segment.
     ///
-    /// A job without a segment size, or smaller than it, is one segment. `None` if the segment size
-    /// does not divide the size of the job.
+    /// A job without a segment size, or smaller than one segment, counts as one segment. `None` if
+    /// the segment size does not divide the size of the job.
     #[must_use]
     pub fn segments(&self) -> Option<(u32, u32)> {
         match self.segment {
@@ -97,12 +101,13 @@ impl NodeRequest {
 pub struct Nodes {
     weights: Vec<u32>,
     processors: Vec<u32>,
-    /// For each weight, lightest first, the nodes of this weight.
+    /// Nodes of each weight, with the lightest weight first.
     classes: Vec<(u32, NodeSet)>,
 }
 
 impl Nodes {
-    /// Creates nodes with these weights and numbers of processors; lighter nodes are taken first.
+    /// Creates nodes with the given weights and numbers of processors; lighter nodes are taken
+    /// first.
     ///
     /// # Panics
     /// If the lists differ in length.
@@ -117,7 +122,7 @@ impl Nodes {
         Nodes { weights, processors, classes: classes.into_iter().collect() }
     }
 
-    /// Creates `count` nodes of weight 1 with one processor each.
+    /// Creates `count` equal nodes, each of weight 1 with one processor.
     #[must_use]
     pub fn alike(count: u32) -> Nodes {
         Nodes::new(vec![1; count as usize], vec![1; count as usize])

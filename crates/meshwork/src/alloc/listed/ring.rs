@@ -52,12 +52,12 @@ pub struct Rings {
     covered: NodeSet,
 }
 
-/// Stretch of consecutive free nodes of a ring, compared by weight and then `idle`.
+/// Stretch of consecutive free nodes of a ring. Stretches are compared by `weight`, then by `idle`.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
-    /// Weight of the heaviest node.
+    /// Weight of the heaviest node of the stretch.
     weight: u32,
-    /// Free nodes in the whole ring.
+    /// Number of free nodes of the whole ring.
     idle: u32,
     ring: usize,
     start: usize,
@@ -70,7 +70,7 @@ impl Stretch {
 }
 
 impl Rings {
-    /// Creates the rule for a machine of `count` nodes from its rings.
+    /// Creates the rule for a machine of `count` nodes from its list of rings.
     #[must_use]
     pub fn new(count: u32, rings: Vec<Vec<Node>>) -> Rings {
         let sets: Vec<NodeSet> = rings.iter().map(|ring| set_of(ring, count)).collect();
@@ -79,13 +79,14 @@ impl Rings {
         Rings { rings, sets, covered }
     }
 
-    /// The rings, each with its nodes in their order around the ring.
+    /// The rings of the machine, each with its nodes in their order around the ring.
     #[must_use]
     pub fn rings(&self) -> &[Vec<Node>] {
         &self.rings
     }
 
-    /// The first stretch of `size` consecutive free nodes whose heaviest node is lightest.
+    /// Of all stretches of `size` consecutive free nodes, the first one whose heaviest node is
+    /// lightest.
     fn best_in(&self, ring: usize, nodes: &Nodes, size: u32, free: &NodeSet) -> Option<Stretch> {
         let idle = self.sets[ring].count_shared(free);
         let around = &self.rings[ring];
@@ -155,7 +156,9 @@ impl Rule for Rings {
     }
 }
 
-/// The best stretches found so far, at most `capacity`, as a heap with the worst at the root.
+/// Heap of the best stretches found so far, with the worst of them at the root.
+///
+/// It has at most `capacity` stretches.
 struct Worst {
     heap: Vec<Stretch>,
     capacity: usize,
@@ -166,7 +169,9 @@ impl Worst {
         Worst { heap: Vec::new(), capacity }
     }
 
-    /// Inserts a stretch, into a full heap only if it is better than the worst, which it replaces.
+    /// Inserts a stretch into the heap.
+    ///
+    /// If the heap is full, the stretch replaces the worst one, but only if it is better.
     fn offer(&mut self, found: Stretch) {
         if self.heap.len() < self.capacity {
             self.heap.push(found);

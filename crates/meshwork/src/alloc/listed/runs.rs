@@ -1,4 +1,4 @@
-//! Runs of consecutive free nodes: the rule for a machine without a listed topology.
+//! Runs of consecutive free nodes: the placement rule for a machine without a listed topology.
 
 use super::adapter::{HOSTS, PARTITIONS, RuleAllocator, WEIGHTS};
 use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
@@ -40,7 +40,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat]);
 
-/// Best fit of runs: the shortest sufficient run, otherwise the longest runs first.
+/// Best fit of runs: takes the shortest sufficient run, or else the longest runs first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Runs;
 
@@ -49,7 +49,7 @@ pub struct Runs;
 struct Run {
     start: Node,
     end: Node,
-    /// Number of nodes that the job does not require by name.
+    /// Number of nodes of the run that the job does not require by name.
     free: u32,
     first_required: Option<Node>,
     weight: u32,
@@ -103,9 +103,10 @@ impl Rule for Runs {
 
 /// Runs of consecutive available nodes, in ascending order.
 ///
-/// A change of weight ends a run unless `contiguous` is set; a required node of another weight also
-/// ends it. Required nodes count neither for `free` nor for the weight. If a run begins where the
-/// weight changes, `first_required` disregards required nodes before its first other node.
+/// Unless `contiguous` is set, a run ends where the weight of the nodes changes. A required node of
+/// another weight also ends it. Required nodes contribute neither to the number `free` nor to the
+/// weight of a run. If a run begins where the weight changes, `first_required` ignores all required
+/// nodes before the first node that is not required.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,
@@ -147,10 +148,14 @@ fn runs(
 
 /// Index of the run from which nodes are taken next; `None` if no run is suitable.
 ///
-/// A later run is preferred if only it has required nodes, if it is lighter, or if it fits better
-/// at equal weight: it suffices and is shorter, or neither suffices and it is longer. If
-/// `contiguous` is set, a run must contain all required nodes, and a later one that alone suffices
-/// wins.
+/// The runs are compared in order. A later run is preferred in each of these cases:
+/// - only the later run has required nodes;
+/// - the later run is lighter;
+/// - both are equally heavy, and the later run suffices and is shorter, or is the first to suffice;
+/// - both are equally heavy, and the later run does not suffice, but is longer.
+///
+/// If `contiguous` is set, a run must contain all required nodes. Then a later run is also
+/// preferred if it suffices and the earlier one does not.
 fn best_run(
     runs: &[Run],
     contiguous: bool,

@@ -2,18 +2,18 @@
 
 use crate::geometry::NodeSet;
 
-/// Time span, and the nodes that no reservation covers during it.
+/// Time span, with the nodes that no reservation covers during this span.
 #[derive(Clone, Debug)]
 struct Span {
     begin: i64,
     end: i64,
     free: NodeSet,
     count: u32,
-    /// Whether some node is unreserved in the next span but not in this one.
+    /// Whether the next span has unreserved nodes that are reserved in this span.
     adds: bool,
 }
 
-/// Reservations of nodes over time, as consecutive time spans with unreserved nodes.
+/// Reservations of nodes over time, as consecutive time spans with the unreserved nodes of each.
 ///
 /// Times are whole seconds. After the last span, no node is reserved.
 #[derive(Clone, Debug)]
@@ -24,23 +24,25 @@ pub struct NodeSpans {
 /// Search for the start of one job in [`NodeSpans`], which examines one instant after another.
 #[derive(Clone, Debug, Default)]
 pub struct SpanSearch {
-    /// Span with the instant examined as a start.
+    /// Index of the span that contains the instant currently examined as a start.
     first: usize,
-    /// First span whose number of nodes has not been examined.
+    /// Index of the first span whose number of unreserved nodes has not been examined yet.
     next: usize,
-    /// Whether the span before `next` has too few nodes.
+    /// Whether the last examined span has too few unreserved nodes.
     is_lacking: bool,
 }
 
 impl NodeSpans {
-    /// Creates one span without reservations.
+    /// Creates a single span in which no node is reserved except those missing from `free`.
     #[must_use]
     pub fn new(begin: i64, end: i64, free: NodeSet) -> NodeSpans {
         let count = free.count();
         NodeSpans { spans: vec![Span { begin, end, free, count, adds: false }] }
     }
 
-    /// Reserves nodes from `begin` to `end`, in **O(s)** for *s* spans and one set operation each.
+    /// Reserves nodes from the time `begin` to the time `end`.
+    ///
+    /// **O(s)** for *s* spans, and one set operation for each of them.
     pub fn reserve(&mut self, begin: i64, end: i64, nodes: &NodeSet) {
         self.cut(begin);
         self.cut(end);
@@ -66,7 +68,8 @@ impl NodeSpans {
         }
     }
 
-    /// Removes the nodes that are reserved at any time from `from` to `until`, inclusive.
+    /// Removes from `nodes` all nodes that are reserved at any time from `from` to `until`,
+    /// inclusive.
     pub fn keep_unreserved(&self, from: i64, until: i64, nodes: &mut NodeSet) {
         let first = self.spans.partition_point(|span| span.end <= from);
         self.keep_from(first, until, nodes);
@@ -78,9 +81,9 @@ impl NodeSpans {
         }
     }
 
-    /// Whether all of the nodes are unreserved from `begin` to `end`.
+    /// Whether all of the given nodes are unreserved from the time `begin` to the time `end`.
     ///
-    /// The span that contains `begin` and all later spans that begin before `end` are examined.
+    /// The span that contains `begin`, and all later spans that begin before `end`, are examined.
     #[must_use]
     pub fn are_unreserved(&self, nodes: &NodeSet, begin: i64, end: i64) -> bool {
         let first = self.spans.partition_point(|span| span.end <= begin);
@@ -90,7 +93,8 @@ impl NodeSpans {
 }
 
 impl SpanSearch {
-    /// Moves the search on to `from`, which must not be earlier than the instant examined before.
+    /// Moves the search on to the instant `from`, which must not be earlier than the instant
+    /// before.
     pub fn advance(&mut self, spans: &NodeSpans, from: i64) {
         while spans.spans.get(self.first).is_some_and(|span| span.end <= from) {
             self.first += 1;
@@ -100,20 +104,25 @@ impl SpanSearch {
         }
     }
 
-    /// Nodes unreserved at the examined start; `None` if all spans end before it.
+    /// Nodes that are unreserved at the examined instant; `None` if all spans end before this
+    /// instant.
     #[must_use]
     pub fn first<'a>(&self, spans: &'a NodeSpans) -> Option<&'a NodeSet> {
         spans.spans.get(self.first).map(|span| &span.free)
     }
 
-    /// Removes nodes reserved at any time from the examined start to `until`, inclusive.
+    /// Removes from `nodes` all nodes that are reserved at any time from the examined instant to
+    /// `until`.
+    ///
+    /// The time `until` itself is included.
     pub fn keep_unreserved(&self, spans: &NodeSpans, until: i64, nodes: &mut NodeSet) {
         spans.keep_from(self.first, until, nodes);
     }
 
-    /// First end of a span after the examined start at which more of `among` become unreserved.
+    /// First end of a span, after the examined instant, at which further nodes of `among` become
+    /// free.
     ///
-    /// The last span examined is the first one that begins after `until`.
+    /// The last span that is examined is the first one that begins after `until`.
     #[must_use]
     pub fn next_addition(&self, spans: &NodeSpans, until: i64, among: &NodeSet) -> Option<i64> {
         for pair in spans.spans.get(self.first..)?.windows(2) {
@@ -127,12 +136,15 @@ impl SpanSearch {
         None
     }
 
-    /// Latest time in the job's window at which a span with enough nodes follows one with too few.
+    /// Latest time in the window of the job at which a span with enough nodes follows one with too
+    /// few.
     ///
-    /// The window begins with the examined start, and has all spans that begin by `until`. Enough
-    /// means `least` unreserved nodes. A job that starts earlier would run into the span with too
-    /// few nodes. `None` if there is no such time, or no more nodes of `among` become unreserved
-    /// then. No span is examined twice in one search.
+    /// The window begins with the examined instant, and contains all spans that begin by `until`. A
+    /// span has enough nodes if at least `least` nodes are unreserved. A job that started earlier
+    /// would run into the span with too few nodes.
+    ///
+    /// `None` if there is no such time, or if no further nodes of `among` become unreserved at this
+    /// time. During one search, no span is examined twice.
     pub fn after_lack(
         &mut self,
         spans: &NodeSpans,

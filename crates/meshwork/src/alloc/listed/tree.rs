@@ -1,4 +1,4 @@
-//! Tree of switches: a job gets nodes under few switches that are close to each other.
+//! Tree of switches: a job gets nodes below few switches that are close to each other.
 
 use std::ops::Range;
 
@@ -69,7 +69,7 @@ const SWITCH: &[Param] = &[
         .help("the switches below it, by their places in the list, from 0"),
 ];
 
-/// Reads a list of switches, and rejects a switch that is below itself, directly or through others.
+/// Reads a list of switches; an error if a switch is below itself, directly or through others.
 fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem> {
     let nodes: Vec<Vec<u32>> = switches.iter().map(|switch| nodes_of(switch, universe)).collect();
     let mut list = Vec::new();
@@ -96,7 +96,10 @@ fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem
     Err(switches[place].problem("children", "this switch is below itself"))
 }
 
-/// Creates a regular tree: `radix[0]` nodes below each leaf, then the children on each level.
+/// Creates a regular tree of switches.
+///
+/// `radix[0]` is the number of nodes below each leaf. The other entries are the numbers of children
+/// on each higher level.
 fn regular(radix: &[u32], count: u32) -> Vec<Below> {
     let leaves = consecutive(count, radix[0]);
     let mut list: Vec<Below> =
@@ -119,41 +122,42 @@ fn regular(radix: &[u32], count: u32) -> Vec<Below> {
 
 #[derive(Clone, Debug)]
 struct Switch {
-    /// 0 for a leaf, otherwise one more than the level of its highest child.
+    /// Level of the switch: 0 for a leaf, otherwise one more than the level of its highest child.
     level: u32,
-    /// `None` for a root.
+    /// Switch directly above this switch; `None` if there is none.
     parent: Option<usize>,
-    /// Number of switches above.
+    /// Number of switches above this switch.
     depth: u32,
     nodes: NodeSet,
-    /// Words of a node set that contain all nodes below the switch.
+    /// Range of the words of a node set in which all nodes below the switch lie.
     words: Range<usize>,
-    /// Children; `None` for a leaf, or if two children have a node in common.
+    /// Switches directly below this switch; `None` for a leaf, or if two of them share a node.
     parts: Option<Vec<usize>>,
 }
 
-/// Placement rule of the allocator `tree`: a job gets nodes under few switches close to each other.
+/// Placement rule of the allocator `tree`: a job gets nodes below few switches close to each other.
 #[derive(Clone, Debug)]
 pub struct Tree {
     switches: Vec<Switch>,
     leaves: Vec<usize>,
-    /// All switches, each after those below it.
+    /// Indices of all switches, in an order in which each switch follows those below it.
     upwards: Vec<usize>,
 }
 
-/// Nodes or switches directly below one switch of a list of switches.
+/// Nodes or switches that lie directly below a switch.
 #[derive(Clone, Debug)]
 pub enum Below {
-    /// The nodes of a leaf.
+    /// Nodes of a leaf switch.
     Nodes(NodeSet),
-    /// Indices, in the list, of the switches directly below this switch.
+    /// Indices of the switches directly below this switch, in the list of all switches.
     Switches(Vec<usize>),
 }
 
 impl Tree {
-    /// Creates trees from the nodes or switches directly below each switch.
+    /// Creates the tree of a list of switches, given what lies directly below each switch.
     ///
-    /// If a switch is listed below two others, the later one is its parent.
+    /// The result may have several top switches. If a switch is listed below two others, the later
+    /// one is its parent.
     ///
     /// # Panics
     /// If a switch is below itself, or an index is not in the list.
@@ -212,32 +216,32 @@ impl Tree {
         self.switches[switch].parent
     }
 
-    /// Number of switches in the list.
+    /// Number of switches of the tree.
     #[must_use]
     pub fn switch_count(&self) -> usize {
         self.switches.len()
     }
 
-    /// Indices of the leaves, in the order of the list.
+    /// Indices of the leaf switches, in the order of the list of switches.
     #[must_use]
     pub fn leaves(&self) -> &[usize] {
         &self.leaves
     }
 
-    /// Nodes below a switch, at any level.
+    /// Nodes below a switch, directly or through other switches.
     #[must_use]
     pub fn nodes(&self, switch: usize) -> &NodeSet {
         &self.switches[switch].nodes
     }
 
-    /// Nodes of `set` below a switch, as the words in the range of the switch.
+    /// Nodes of `set` below a switch, as the 64-bit words in which they can lie.
     fn words<'a>(&'a self, i: usize, set: &'a NodeSet) -> impl Iterator<Item = u64> + 'a {
         let switch = &self.switches[i];
         let own = &switch.nodes.words()[switch.words.clone()];
         own.iter().zip(&set.words()[switch.words.clone()]).map(|(own, other)| own & other)
     }
 
-    /// Sum of `of(node)` over the nodes of a set below each switch.
+    /// For each switch, the sum of `of(node)` over those nodes of `set` that lie below the switch.
     pub(crate) fn sums(&self, set: &NodeSet, of: impl Fn(Node) -> u64) -> Vec<u64> {
         let mut sums = vec![0; self.switches.len()];
         for &i in &self.upwards {
@@ -259,7 +263,7 @@ impl Tree {
         sums
     }
 
-    /// Number of nodes of a set below each switch.
+    /// For each switch, the number of nodes of `set` that lie below the switch.
     pub(crate) fn counts(&self, set: &NodeSet) -> Vec<u32> {
         let mut counts = vec![0; self.switches.len()];
         for &i in &self.upwards {
@@ -271,7 +275,7 @@ impl Tree {
         counts
     }
 
-    /// Lowest weight of the nodes of a set below each switch.
+    /// For each switch, the lowest weight of the nodes of `set` below the switch.
     fn lightest(&self, nodes: &Nodes, set: &NodeSet) -> Vec<Option<u32>> {
         let mut lightest = vec![None; self.switches.len()];
         for (weight, class) in nodes.classes().iter().rev() {
@@ -286,7 +290,9 @@ impl Tree {
         lightest
     }
 
-    /// Sum of the distances of each switch to all used ones, in links; `None` across trees.
+    /// For each switch, the sum of its distances to all used switches, in links.
+    ///
+    /// `None` if a used switch lies in another tree.
     pub(crate) fn distances(&self, used: &[bool]) -> Vec<Option<u32>> {
         let mut below: Vec<u32> = used.iter().map(|&used| u32::from(used)).collect();
         let (mut total, mut depths) = (0, 0);
@@ -319,7 +325,9 @@ impl Tree {
         std::iter::successors(Some(switch), |&i| self.switches[i].parent)
     }
 
-    /// Switch below which all nodes are chosen; `enough` tells whether a number of nodes suffices.
+    /// Index of the switch below which all nodes of the job are chosen.
+    ///
+    /// `enough` tells whether a number of free nodes suffices.
     fn top(
         &self,
         nodes: &Nodes,
@@ -351,9 +359,12 @@ impl Tree {
         top.ok_or(Failure::of(SlurmMessage::UnitTooFull))
     }
 
-    /// Compares switches `i` and `j` as sources of the missing nodes; the better one is greater.
-    /// `holds` tells whether a switch has enough free nodes. If neither has, the switches above
-    /// them are compared, and so on upwards. The second result is whether the last switch on the
+    /// Compares the switches `i` and `j` as sources of the missing nodes; the better one is the
+    /// greater.
+    ///
+    /// `holds` tells whether a switch has enough free nodes. If both switches have enough, the one
+    /// with fewer free nodes is better. If neither has enough, the switches above them are
+    /// compared, and so on upwards. The second result tells whether the last switch compared on the
     /// path from `i` has enough.
     pub(crate) fn compare<T: Copy + Ord>(
         &self,
@@ -387,9 +398,11 @@ impl Tree {
         (order, fits)
     }
 
-    /// Attempts to select `want` nodes, or at least `request.nodes` if fewer are available. `want`
-    /// is `request.most` at first, and falls while the nodes lie on too many leaves. If the
-    /// required nodes alone suffice then, one more node is still taken, if available.
+    /// Attempts to select `want` nodes; if fewer are available, `request.nodes` nodes suffice.
+    ///
+    /// The caller begins with `request.most`, and lowers `want` while the nodes lie on too many
+    /// leaves. If the required nodes alone suffice for a lowered `want`, one more node is taken, if
+    /// available.
     fn gather(
         &self,
         nodes: &Nodes,
@@ -475,7 +488,7 @@ impl Tree {
         Ok(chosen)
     }
 
-    /// Takes the lowest candidate nodes below a leaf until the job has enough.
+    /// Takes the lowest candidate nodes below a leaf switch, until the job has enough nodes.
     fn take(&self, leaf: usize, candidates: &NodeSet, chosen: &mut NodeSet, missing: &mut u32) {
         for (word, mut bits) in
             (self.switches[leaf].words.start..).zip(self.words(leaf, candidates))
@@ -537,7 +550,9 @@ impl Rule for Tree {
     }
 }
 
-/// Indices of the switches, each after those below it, without cycles and all above a cycle.
+/// Indices of the switches, in an order in which each switch follows those below it.
+///
+/// Switches on a cycle, and all switches above a cycle, are left out.
 fn upwards(list: &[Below]) -> Vec<usize> {
     let mut above: Vec<Vec<usize>> = vec![Vec::new(); list.len()];
     let mut unknown = vec![0; list.len()];

@@ -1,4 +1,4 @@
-//! Allocation in as few groups as possible, and in each group on as few leaves as possible.
+//! Allocation in as few groups as possible, and within each group on as few leaves as possible.
 
 use super::shares::Local;
 use crate::alloc::AllocatorEntry;

@@ -1,4 +1,5 @@
-//! Distribution of a job's nodes over leaves or groups of a machine, and choice of nodes in each.
+//! Distribution of a job's nodes over the leaves or groups of a machine, and choice of nodes in
+//! each.
 
 use crate::alloc::parts::Domain;
 use crate::alloc::{Allocator, Ask};
@@ -7,10 +8,10 @@ use crate::geometry::{NodeSet, Placement};
 use crate::machine::Site;
 use crate::topology::{Node, Tiers, Topology};
 
-/// Index of a leaf or group, and the number of its nodes that are free or to be taken.
+/// Index of a leaf or group, with a number of its nodes: either free nodes, or nodes to be taken.
 pub(crate) type Share = (u32, u32);
 
-/// Allocator by a domain of leaves or groups, with the numbers of nodes of these and the machine.
+/// Allocator that distributes nodes over leaves or groups by the rule `domain`.
 #[derive(Clone, Copy)]
 pub(super) struct Local {
     tiers: Tiers,
@@ -51,7 +52,8 @@ impl Local {
         Local { tiers, nodes: topology.nodes(), domain }
     }
 
-    /// Index and free nodes of each leaf in a range of nodes, which must consist of whole leaves.
+    /// Each leaf in a range of nodes, with its number of free nodes. The range must have whole
+    /// leaves.
     fn leaves(&self, free: &NodeSet, start: Node, count: u32) -> Vec<Share> {
         let leaf = self.tiers.leaf;
         let free = |at: u32| free.count_range(at * leaf, leaf);
@@ -69,7 +71,8 @@ impl Local {
         in_order(site.grid(), nodes)
     }
 
-    /// Selects a number of free nodes in each group, on as few of its leaves as possible.
+    /// Selects in each group the number of free nodes given by `shares`, on as few leaves as
+    /// possible.
     fn in_groups(&self, site: &Site, mut shares: Vec<Share>) -> Placement {
         shares.sort_unstable();
         let mut nodes = Vec::new();
@@ -80,7 +83,10 @@ impl Local {
         in_order(site.grid(), nodes)
     }
 
-    /// Appends the lowest free nodes of as few leaves as possible, in ascending order.
+    /// Selects `wanted` free nodes in a range on as few leaves as possible, and appends them to
+    /// `nodes`.
+    ///
+    /// On each leaf, the lowest free nodes are taken. The nodes are in ascending order.
     fn take_from_leaves(
         &self,
         free: &NodeSet,
@@ -102,9 +108,13 @@ impl Local {
     }
 }
 
-/// Distributes `wanted` nodes over as few parts (leaves or groups) as possible. The parts with most
-/// free nodes are filled until one part has enough for the rest; of these, the part with the fewest
-/// free nodes is taken. Ties go to the first part. **O(p log p)** for *p* parts.
+/// Distributes `wanted` nodes over as few parts (leaves or groups) as possible.
+///
+/// The parts with the most free nodes are filled, until one part can hold all remaining nodes. Of
+/// all parts that can hold them, the one with the fewest free nodes is then taken. Ties go to the
+/// first part.
+///
+/// **O(p log p)** for *p* parts.
 pub(crate) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
     // The filled parts are a prefix of this order.
     free.sort_unstable_by_key(|&(part, free)| (std::cmp::Reverse(free), part));
@@ -126,8 +136,12 @@ pub(crate) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
     shares
 }
 
-/// Distributes `wanted` nodes over all parts (leaves or groups) as evenly as free nodes allow. The
-/// first parts with further free nodes get one more of the rest. **O(p log p)** for *p* parts.
+/// Distributes `wanted` nodes over all parts (leaves or groups), as evenly as the free nodes allow.
+///
+/// If the nodes cannot be divided evenly, the first parts that still have free nodes get one node
+/// more.
+///
+/// **O(p log p)** for *p* parts.
 pub(crate) fn evenly(free: &[Share], wanted: u32) -> Vec<Share> {
     let mut counts: Vec<u32> = free.iter().map(|&(_, count)| count).collect();
     counts.sort_unstable();

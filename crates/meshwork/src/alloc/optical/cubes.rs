@@ -1,4 +1,4 @@
-//! The machine as equal cubes, with the free nodes of each cube as bits.
+//! Division of a machine into equal cubes, with the free nodes of each cube as bits.
 
 use smallvec::SmallVec;
 
@@ -28,18 +28,20 @@ pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     Err(params.problem("cube", says))
 }
 
-/// Set of nodes of one cube, with one bit for each place (index of a node in its cube).
+/// Set of nodes of one cube, with one bit for each place (index of a node within its cube).
 pub(super) type Bits = SmallVec<[u64; 1]>;
 
-/// Machine divided into equal cubes, in lexicographic order: the last dimension runs fastest. The
-/// index of a node in its cube is its place, by default in the same order.
+/// Machine divided into equal cubes, which are in lexicographic order: the last dimension runs
+/// fastest.
+///
+/// The place of a node is its index within its cube. By default, places are in the same order.
 #[derive(Clone, Debug)]
 pub(super) struct Cubes {
     pub(super) side: u32,
     pub(super) dimensions: usize,
     nodes: Vec<Node>,
     free: Vec<Bits>,
-    /// Free nodes of each cube.
+    /// Number of free nodes of each cube.
     pub(super) idle: Vec<u32>,
 }
 
@@ -51,7 +53,7 @@ impl Cubes {
         Cubes::in_order(grid, side, &places)
     }
 
-    /// Divides a grid into cubes; `places` has the coordinates in a cube for each place.
+    /// Divides a grid into cubes; `places` has the coordinates within a cube for each place.
     pub(super) fn in_order(grid: &Grid, side: u32, places: &[Dims]) -> Cubes {
         let count: Dims = grid.sides().iter().map(|own| own / side).collect();
         let dimensions = grid.dimensions();
@@ -66,7 +68,7 @@ impl Cubes {
         Cubes { side, dimensions, nodes, free: vec![Bits::new(); cubes], idle: vec![0; cubes] }
     }
 
-    /// Stores the free nodes of each cube, for later queries, in **O(n)** for *n* nodes.
+    /// Stores which nodes of each cube are free, for later queries, in **O(n)** for *n* nodes.
     pub(super) fn look_at(&mut self, free: &NodeSet) {
         let volume = self.volume() as usize;
         for (cube, nodes) in self.nodes.chunks(volume).enumerate() {
@@ -100,12 +102,13 @@ impl Cubes {
         self.nodes[cube * self.volume() as usize + place]
     }
 
-    /// The place of the node with these coordinates, in lexicographic order.
+    /// Place of the node at the given coordinates within a cube, in lexicographic order.
     pub(super) fn place(&self, corner: &[u32]) -> usize {
         corner.iter().fold(0, |place, &at| place * self.side as usize + at as usize)
     }
 
-    /// Nodes of a box, whose lowest corner is at `corner` in its cube, as bits.
+    /// Places that a box occupies in its cube, as bits; `corner` is the lowest corner within the
+    /// cube.
     pub(super) fn bits_of(&self, corner: &[u32], sides: &[u32]) -> Bits {
         let mut bits = Bits::from_elem(0, (self.volume() as usize).div_ceil(64));
         for_each_place(sides, |at| {
@@ -116,13 +119,15 @@ impl Cubes {
         bits
     }
 
-    /// Box, whose lowest corner is at `corner` in its cube, as a block of the machine.
+    /// Converts a box within a cube to a block of the machine.
+    ///
+    /// `corner` is the lowest corner of the box within the cube.
     pub(super) fn block(&self, cube: usize, corner: &[u32], sides: &[u32]) -> Block {
         Block { base: self.node(cube, self.place(corner)), sides: Dims::from_slice(sides) }
     }
 }
 
-/// Visits the coordinates of every node of a box, in lexicographic order.
+/// Visits the coordinates of all nodes of a box, in lexicographic order.
 pub(super) fn for_each_place(sides: &[u32], mut visit: impl FnMut(&[u32])) {
     let mut at = Dims::from_elem(0, sides.len());
     if sides.contains(&0) {

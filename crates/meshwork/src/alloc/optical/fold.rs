@@ -1,4 +1,4 @@
-//! Folding: bending the rings of a job's shape, so that it fits into another shape of equal size.
+//! Folding: bends the rings of a job's shape, so that it fits into another shape of equal size.
 
 use super::set_order::Ties;
 
@@ -11,7 +11,9 @@ fn sorted(mut shape: [u32; 3]) -> [u32; 3] {
     shape
 }
 
-/// Number of cubes of side `side` that a shape touches if it begins at the corner of a cube.
+/// Number of cubes that a shape touches if its lowest corner is at the corner of a cube.
+///
+/// The cubes have sides of `side` nodes.
 ///
 /// ```
 /// use meshwork::alloc::optical::cubes_needed;
@@ -23,9 +25,12 @@ pub fn cubes_needed(shape: &[u32], side: u32) -> u64 {
     shape.iter().fold(1, |cubes: u64, &own| cubes.saturating_mul(u64::from(own.div_ceil(side))))
 }
 
-/// All shapes with as many nodes as the given shape, each with ascending sides. With
-/// [`Ties::Listed`], the given shape comes first, and the others follow by smallest, then by second
-/// side. Otherwise the order is that of RFold's original program. **O(n^(2/3))** for *n* nodes.
+/// All shapes with as many nodes as the given shape, each with its sides in ascending order.
+///
+/// With [`Ties::Listed`], the given shape comes first. The others are ordered by their smallest
+/// side, then by their second side. Otherwise, the order is that of RFold's original program.
+///
+/// **O(n^(2/3))** for *n* nodes.
 fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
     let nodes: u64 = shape.iter().map(|&side| u64::from(side)).product();
     let mut all = vec![sorted(shape)];
@@ -43,12 +48,15 @@ fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
     ties.sort(all)
 }
 
-/// Whether a job of shape `from` can be folded into the shape `to` of equal size.
+/// Whether a job of the shape `from` can be folded into the shape `to`, which has equally many
+/// nodes.
 ///
-/// `side` is the side of a cube, or the shortest side of the torus. A sheet is folded into two
-/// layers by halving an even side. If `side` is 4, halving both sides or quartering one gives four
-/// layers. There is also a fold that keeps the number of dimensions: a side of 2 is doubled and
-/// another, even side is halved.
+/// `side` is the side of a cube, or the shortest side of the torus. A sheet (a shape of two
+/// dimensions) is folded into two layers by halving an even side.
+///
+/// If `side` is 4, there are further folds. A sheet is folded into four layers by halving both
+/// sides, or by quartering one. A shape of two or three dimensions can also keep their number: a
+/// side of 2 is doubled, and another, even side is halved.
 fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     let to = sorted(to);
     match (extent(&from), extent(&to)) {
@@ -83,10 +91,10 @@ fn folds(shape: [u32; 3], side: u32, ties: Ties) -> Vec<[u32; 3]> {
     all
 }
 
-/// Shape in which a job runs on a static torus whose shortest side is `shortest`.
+/// Shape into which a job is folded to run on a static torus whose shortest side is `shortest`.
 ///
-/// Of the folded shapes that fit the torus, it is the one with the shortest longest side; without
-/// any, the job's own shape. A line may become any block of its size.
+/// Of all folded shapes that fit into the torus, the one with the shortest longest side is taken.
+/// If none fits, the job keeps its own shape. A line may be folded into any block of its size.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_torus};
@@ -105,11 +113,11 @@ pub fn folded_for_torus(shape: [u32; 3], shortest: u32, ties: Ties) -> [u32; 3] 
     fitting.min_by_key(longest).unwrap_or(shape)
 }
 
-/// Shape in which a job runs on cubes of side `side`.
+/// Shape into which a job is folded to run on a machine of cubes with sides of `side` nodes.
 ///
-/// Of the folded shapes that touch no more cubes than the job's own shape, it is the one that
-/// touches the fewest; without any, its own. A line is not folded, because RFold winds it through
-/// cubes.
+/// Folded shapes that touch more cubes than the job's own shape are not considered. Of the others,
+/// the one that touches the fewest cubes is taken. If there is none, the job keeps its own shape. A
+/// line is not folded, because RFold winds it through cubes.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_cubes};
@@ -131,7 +139,7 @@ pub fn folded_for_cubes(shape: [u32; 3], side: u32, ties: Ties) -> [u32; 3] {
 mod tests {
     use super::*;
 
-    /// Shapes into which a sheet can be folded, found by trying all foldings.
+    /// All shapes into which a sheet can be folded, found by trying every folding.
     fn folds_of_a_sheet(a: u32, b: u32, side: u32) -> Vec<[u32; 3]> {
         let mut all = Vec::new();
         for (along_a, along_b) in [(2, 1), (1, 2), (4, 1), (2, 2), (1, 4)] {

@@ -1,6 +1,6 @@
 //! Allocators for machines of equal cubes whose faces are joined by optical switches.
 //!
-//! `folding`, for a static torus, is here for comparison.
+//! The module also has the allocator `folding`, which works on a static torus, for comparison.
 
 mod cubes;
 mod fold;

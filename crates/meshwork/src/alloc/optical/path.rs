@@ -1,23 +1,25 @@
-//! Search for a path through free nodes of a cube, for a line of nodes that is wound through cubes.
+//! Search for a path through the free nodes of a cube, by which a line of nodes winds through it.
 //!
 //! The path has a given number of nodes, and begins and ends on faces of the cube.
 
 use super::cubes::{Cubes, for_each_place};
 
-/// Path search, as shown to a caller that limits its number of steps.
+/// One search for a path in a cube, described to a caller that limits the number of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathSearch {
-    /// Index of the cube, in lexicographic order of coordinates.
+    /// Index of the cube; cubes are in lexicographic order of their coordinates.
     pub cube: usize,
     /// Number of nodes that the path must have.
     pub nodes: u32,
-    /// Dimension across which the two faces lie that hold the ends of the path.
+    /// Dimension across which the two faces lie on which the path may begin and end.
     pub axis: usize,
 }
 
-/// Places of the neighbours of each place of a cube, which is treated as a small torus. Lower
-/// places come first, in order, then higher places, dimension by dimension.
+/// For each place of a cube, the places of its neighbours, if the cube is treated as a small torus.
+///
+/// Neighbours at lower places come first, in ascending order. Those at higher places follow,
+/// dimension by dimension.
 pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     let sides = vec![side; dimensions];
     let place = |at: &[u32]| at.iter().fold(0, |place, &own| place * side as usize + own as usize);
@@ -43,9 +45,11 @@ pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The first path of free nodes, depth first, whose ends lie on faces of the cube across `axis`.
-/// `None` if none is found within `budget` steps. One step is a search for the next node. Without a
-/// budget, the number of steps is exponential in the number of nodes of a cube.
+/// The first path of free nodes that a depth-first search finds in a cube.
+///
+/// The ends of the path lie on faces of the cube across the dimension `axis`. `None` if no path is
+/// found within `budget` steps, where one step is a search for the next node. Without a budget, the
+/// number of steps may be exponential in the number of nodes of the cube.
 pub(super) fn find(
     cubes: &Cubes,
     neighbours: &[Vec<usize>],

@@ -1,6 +1,6 @@
 //! Division of a job's shape into pieces of at most one cube, each placed in a cube of its own.
 //!
-//! Pieces smaller than a cube lie at the far sides of the shape.
+//! Pieces that are smaller than a cube lie at the far sides of the shape.
 
 use super::cubes::{Bits, Cubes, for_each_place};
 use super::set_order::Ties;
@@ -8,7 +8,7 @@ use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::Dims;
 use crate::machine::Placement;
 
-/// All subsets of the dimensions, by size and then lexicographically.
+/// All subsets of the dimensions, ordered by size and then lexicographically.
 fn subsets(dimensions: usize) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = (0_u32..1 << dimensions)
         .map(|mask| (0..dimensions).filter(|d| mask >> d & 1 == 1).collect())
@@ -17,7 +17,10 @@ fn subsets(dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Kinds of pieces into which cubes divide a shape, as number and sides, the fullest kinds first.
+/// Kinds of pieces into which cubes divide a shape: the number of pieces of each kind, and their
+/// sides.
+///
+/// Kinds that fill a cube along more dimensions come first.
 fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     let mut full_along = subsets(shape.len());
     full_along.sort_by_key(|along| std::cmp::Reverse(along.len())); // stable
@@ -32,8 +35,10 @@ fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     full_along.into_iter().map(kind).filter(there).collect()
 }
 
-/// Corners at which a piece can lie in a cube, in the order tried. If the shape also has whole
-/// cubes (`beside_cubes`), the piece must lie in a corner of the cube.
+/// Positions within a cube at which the lowest corner of a piece can lie, in the order of trial.
+///
+/// If the shape also contains whole cubes (`beside_cubes`), the piece must lie in a corner of its
+/// cube.
 fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims> {
     let slack: Dims = piece.iter().map(|own| side - own).collect();
     let mut all: Vec<Dims> = Vec::new();
@@ -58,8 +63,10 @@ fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims
     }
 }
 
-/// Places the pieces of a shape on free nodes of cubes, in the first orientation that fits. **O(p ·
-/// c · m)** for each orientation, with *p* kinds of pieces, *c* cubes and *m* nodes of a cube.
+/// Places the pieces of a shape on free nodes of cubes, in the first orientation that fits.
+///
+/// **O(p · c · m)** for each orientation, with *p* kinds of pieces, *c* cubes and *m* nodes of a
+/// cube.
 pub(super) fn place(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     orientations(shape, Rotation::IfNeeded).find_map(|sides| place_as(cubes, &sides, ties))
 }
@@ -94,7 +101,7 @@ fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     Some(placement)
 }
 
-/// The first `number` cubes in `open` in which all nodes in `wanted` are free.
+/// The first `number` cubes in `open` of which all nodes in `wanted` are free.
 fn first_free(cubes: &Cubes, open: &[usize], wanted: &Bits, number: usize) -> Option<Vec<usize>> {
     let free = open.iter().copied().filter(|&cube| cubes.are_free(cube, wanted));
     let found: Vec<usize> = free.take(number).collect();

@@ -68,23 +68,25 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .asks(Asks::BlockOrNodes)
 .finds(Finds::SomeBlocks);
 
-/// `true` if the cubes of a job must be adjacent.
+/// Names of the ways to join cubes, where `true` means that the cubes of a job must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
 
-/// `true` if a request gets the smallest slice that holds it, not only exact slices.
+/// Names of the treatments of other shapes than slices, where `true` means rounding up to a slice.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
 #[derive(Clone)]
 struct Reconfigurable {
-    /// Cubes whose nodes are ordered so that each part in `parts` has consecutive nodes.
+    /// Cubes whose nodes are numbered so that the nodes of each part in `parts` are consecutive.
     cubes: Cubes,
-    /// Sides of the whole cube, its half, its quarter, …, in the order of dimensions and ascending.
+    /// Sides of the whole cube, of its half, of its quarter, and so on.
+    ///
+    /// Each entry has the sides in the order of dimensions, and again in ascending order.
     parts: Vec<(Dims, Dims)>,
-    /// Whether jobs may get each part.
+    /// For each entry of `parts`, whether jobs may get a part of this size.
     handed_out: Vec<bool>,
-    /// Grid with one node for each cube.
+    /// Grid that has one node for each cube.
     grid: Grid,
-    /// Search for adjacent cubes; `None` if joined cubes need not be adjacent.
+    /// Search for a block of adjacent cubes; `None` if the cubes of a job need not be adjacent.
     blocks: Option<FirstFit>,
     is_rounded: bool,
     failed: Option<NodeSet>,
@@ -93,9 +95,9 @@ struct Reconfigurable {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Slice {
-    /// Index in `parts`.
+    /// Part of a cube, as an index in `parts`.
     Part(usize),
-    /// Number of cubes along each dimension.
+    /// Whole cubes: their number along each dimension.
     Cubes(Dims),
 }
 
@@ -150,7 +152,7 @@ impl Reconfigurable {
         self.parts[part].0.iter().product()
     }
 
-    /// `None` if the machine has no slice that is large enough.
+    /// Converts a request to a slice; `None` if the machine has no slice that can hold it.
     fn slice(&self, request: &Request) -> Option<Slice> {
         let side = self.cubes.side;
         match request {
@@ -192,7 +194,8 @@ impl Reconfigurable {
         }
     }
 
-    /// Whether the machine has enough cubes for a slice, as a block if they must be adjacent.
+    /// Whether the machine has enough cubes for a slice. If they must be adjacent, they must form a
+    /// block.
     fn is_there(&self, counts: &[u32]) -> bool {
         let number: u64 = counts.iter().map(|&own| u64::from(own)).product();
         let (mut wanted, mut there) =
@@ -227,7 +230,8 @@ impl Reconfigurable {
         Some(Block { base: grid.node(&at), sides }.into())
     }
 
-    /// Places a slice on a free part of the cube with the fewest free nodes that has one.
+    /// Places a slice within one cube: of all cubes that can hold it, the one with the fewest free
+    /// nodes.
     fn of_one(&self, part: usize) -> Option<Placement> {
         let volume = self.volume(part);
         let mut cubes: Vec<usize> =
@@ -240,9 +244,11 @@ impl Reconfigurable {
         })
     }
 
-    /// Place of the first node of the best free part of a cube. Each part lies in one larger part
-    /// of each size. The free part that lies in the fewest free larger parts is best, so that these
-    /// are kept. Ties go to the first part.
+    /// Place at which the best free part of a cube begins, for a part of a given size.
+    ///
+    /// Each part lies in one larger part of each larger size. The best free part is the one that
+    /// lies in the fewest free larger parts, so that as many larger parts as possible remain free.
+    /// Ties go to the first part.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
         let is_free = |part: usize, place: u32| {
             let volume = self.volume(part);
@@ -256,7 +262,9 @@ impl Reconfigurable {
     }
 }
 
-/// The parts of a cube, and its nodes by coordinates in an order that keeps parts together.
+/// Parts of a cube made by repeated halving, and the coordinates of its nodes in a suitable order.
+///
+/// In this order, the nodes of each part are consecutive.
 fn halves(side: u32, dimensions: usize) -> (Vec<(Dims, Dims)>, Vec<Dims>) {
     let mut parts = Vec::new();
     let mut sides = Dims::from_elem(side, dimensions);

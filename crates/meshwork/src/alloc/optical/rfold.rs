@@ -1,4 +1,4 @@
-//! RFold: jobs are folded to touch few cubes, and lines wind through partly held cubes.
+//! RFold: jobs are folded so that they touch few cubes, and lines wind through partly held cubes.
 
 use super::cubes::{self, CUBE, Cubes};
 use super::fold::{extent, folded_for_cubes};
@@ -70,7 +70,9 @@ pub struct Rfold {
 }
 
 impl Rfold {
-    /// Creates RFold without search limits for a machine divided into cubes of side `side`.
+    /// Creates RFold for a machine divided into cubes with sides of `side` nodes.
+    ///
+    /// Path searches are not limited.
     ///
     /// # Panics
     /// If a side of the machine is not a multiple of `side`.
@@ -85,9 +87,9 @@ impl Rfold {
         }
     }
 
-    /// Places a job; `budget` returns the maximum number of steps of each path search.
+    /// Places a job; `budget` returns the maximum number of steps for each path search.
     ///
-    /// Budgets allow comparison with a program that limits its searches by time.
+    /// Budgets make it possible to compare results with a program that limits its searches by time.
     ///
     /// ```
     /// use meshwork::alloc::optical::rfold::Rfold;
@@ -120,7 +122,8 @@ impl Rfold {
         pieces::place(&self.cubes, &folded_for_cubes(shape, self.cubes.side, self.ties), self.ties)
     }
 
-    /// Places a line wound through cubes, free ones only if partly held ones do not suffice.
+    /// Places a line that winds through cubes. Free cubes are used only if partly held ones do not
+    /// suffice.
     fn wound(
         &self,
         nodes: u32,

@@ -1,13 +1,14 @@
-//! Order in which RFold breaks ties: as listed, or as in RFold's original program.
+//! Order in which RFold tries equally good candidates: as listed, or as in RFold's original
+//! program.
 
 use crate::registry::{Param, Params, Words};
 
-/// Rule by which ties between equally good shapes, or corners of a cube, are broken.
+/// Rule that breaks ties between equally good shapes, or between corners of a cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
-    /// The first candidate wins, in the order in which shapes or corners are listed.
+    /// Ties go to the candidate that comes first in the list of shapes or corners.
     Listed,
-    /// The first candidate wins, in the order of a CPython set of the candidates.
+    /// Ties go to the candidate that comes first when a CPython set of the candidates is iterated.
     ///
     /// RFold's original program breaks ties in this way, so results can be compared job by job.
     Original,
@@ -25,7 +26,7 @@ impl Ties {
         params.meaning("ties", &WORDS)
     }
 
-    /// Removes duplicates, and sorts the rest into the order in which they are tried.
+    /// Removes duplicates from the candidates, and sorts the others into the order of trial.
     pub(super) fn sort(self, triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
         match self {
             Ties::Original => set_order(triples),
@@ -46,7 +47,7 @@ const PRIME_1: u64 = 11_400_714_785_074_694_791;
 const PRIME_2: u64 = 14_029_467_366_897_019_727;
 const PRIME_5: u64 = 2_870_177_450_012_600_261;
 
-/// Hash of a tuple of three small numbers in CPython since 3.8: xxHash over the numbers.
+/// Hash of a tuple of three small numbers in CPython since version 3.8: xxHash over the numbers.
 fn hash(triple: [u32; 3]) -> u64 {
     let over = triple.iter().fold(PRIME_5, |hash, &number| {
         let hash = hash.wrapping_add(u64::from(number).wrapping_mul(PRIME_2));
@@ -58,7 +59,9 @@ fn hash(triple: [u32; 3]) -> u64 {
     }
 }
 
-/// Inserts a triple into a hash table whose size is a power of two; returns whether it was new.
+/// Inserts a triple of numbers into a hash table; returns whether it was new.
+///
+/// The size of the table is a power of two.
 fn insert(table: &mut [Option<[u32; 3]>], triple: [u32; 3]) -> bool {
     const PROBES: usize = 9;
     let (mask, hash) = (table.len() - 1, hash(triple));
@@ -80,7 +83,9 @@ fn insert(table: &mut [Option<[u32; 3]>], triple: [u32; 3]) -> bool {
     }
 }
 
-/// Triples in the iteration order of a CPython set into which they were inserted one by one.
+/// Sorts triples of numbers into the order in which a CPython set of them is iterated.
+///
+/// The triples are inserted into the set one by one.
 fn set_order(triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
     let mut table = vec![None; 8];
     let mut filled = 0;
@@ -104,7 +109,7 @@ fn set_order(triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
 mod tests {
     use super::*;
 
-    /// The expected values are from CPython 3.11.
+    /// The expected values were computed with CPython 3.11.
     #[test]
     fn triples_come_as_they_do_from_a_python_set() {
         assert_eq!(hash([0, 0, 0]), 3_010_437_511_937_009_226);

@@ -1,19 +1,19 @@
-//! Text format of lists of partitions, each with the node cards and switches that it occupies.
+//! Text format for lists of partitions, each with the node cards and switches that it occupies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::known;
 use crate::geometry::NodeSet;
 
-/// Maximum number of names in the expanded brackets of a list, beyond that of any machine.
+/// Maximum number of names in the expanded brackets of a list, more than any machine needs.
 const MAX_NAMES: usize = 1 << 22;
 
-/// List of the partitions of a machine, with the node cards and switches of each.
+/// List of the partitions of a machine, with the node cards and switches that each one occupies.
 ///
 /// The text has one item per line; `#` starts a comment. A line `cards 32 R[0-4][0-7]-N[00-15]`
-/// names cards of 32 nodes each; nodes are numbered card by card. A line `NAME: PART PART …` is a
-/// partition, whose parts are cards and switches. Brackets contain numbers and ranges, which are
-/// expanded with leading zeros as written.
+/// names cards of 32 nodes each. Nodes are numbered card by card. A line `NAME: PART PART …`
+/// defines a partition whose parts are cards and switches. Brackets contain numbers and ranges,
+/// which are expanded with leading zeros as they are written.
 ///
 /// ```
 /// use meshwork::alloc::partitions::List;
@@ -37,7 +37,7 @@ pub(super) struct Card {
     pub(super) nodes: u32,
 }
 
-/// Partition, with the cards and switches that it occupies exclusively.
+/// Partition, with the node cards and switches that it occupies exclusively.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Partition {
     pub(super) name: String,
@@ -50,7 +50,8 @@ impl List {
     /// Reads a list of partitions from its text.
     ///
     /// # Errors
-    /// If the text is not a valid list: one sentence with the line, the problem and its correction.
+    /// If the text is not a valid list. The error is one sentence with the line, the problem and
+    /// its correction.
     pub fn read(text: &str) -> Result<List, String> {
         let mut reader = Reader::default();
         for (index, line) in text.lines().enumerate() {
@@ -77,7 +78,7 @@ impl List {
         self.switch_names.len() as u32
     }
 
-    /// Name of each partition, with its card and switch names, in the order of the list.
+    /// Name of each partition, and names of its cards and switches, in the order of the list.
     #[must_use]
     pub fn spelled_out(&self) -> Vec<(String, BTreeSet<String>, BTreeSet<String>)> {
         let names = |set: &NodeSet, names: &[String]| {
@@ -96,7 +97,7 @@ impl List {
         self.cards.last().map_or(0, |card| card.first + card.nodes)
     }
 
-    /// Distinct sizes of partitions in nodes, in ascending order.
+    /// Sizes of the partitions in nodes, in ascending order, each size once.
     pub fn sizes(&self) -> impl Iterator<Item = u32> {
         let sizes: BTreeSet<u32> =
             self.partitions.iter().map(|partition| partition.nodes).collect();
@@ -178,7 +179,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Expands the brackets of a word, such as `R[0-4]`.
+    /// Expands the brackets of a word such as `R[0-4]` to a list of names.
     fn expand(&mut self, word: &str) -> Result<Vec<String>, String> {
         let mut all = vec![String::new()];
         let mut rest = word;

@@ -1,4 +1,5 @@
-//! Listed partitions, as on Blue Gene machines: a job gets the one that blocks the fewest others.
+//! Listed partitions, as on Blue Gene machines: a job gets the one that blocks the fewest larger
+//! ones.
 
 mod known;
 mod list;
@@ -51,16 +52,17 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Flat])
 .finds(Finds::SomeBlocks);
 
-/// Nodes of a machine up to which the list `halves` may be used. It has about two partitions for
-/// each node, and all pairs of partitions are compared.
+/// Maximum number of nodes of a machine for which the list `halves` may be used.
+///
+/// This list has about two partitions for each node, and all pairs of partitions are compared.
 const MAX_HALVED: u32 = 4096;
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 
-/// Immutable part of the allocator, shared by its copies.
+/// Immutable part of the allocator, which its copies share.
 #[derive(Debug)]
 struct Machine {
     list: List,
-    /// Indices of the larger partitions with all node cards of each partition.
+    /// For each partition, the indices of the larger partitions that contain all of its node cards.
     parents: Vec<Vec<u32>>,
 }
 
@@ -68,13 +70,13 @@ struct Machine {
 struct Partitions {
     machine: Arc<Machine>,
     held: Vec<Held>,
-    /// Node cards with at least one held node.
+    /// Node cards of which at least one node is held.
     busy: NodeSet,
-    /// Switches of held partitions.
+    /// Switches that held partitions occupy.
     wired: NodeSet,
 }
 
-/// Held partition, and its nodes that have not been released.
+/// Held partition, with those of its nodes that have not been released yet.
 #[derive(Clone)]
 struct Held {
     partition: usize,
@@ -151,7 +153,8 @@ impl Partitions {
         })
     }
 
-    /// Index of the first partition that has exactly the given nodes and only free switches.
+    /// Index of the first partition that has exactly the given nodes and of which all switches are
+    /// free.
     fn of(&self, nodes: &NodeSet) -> Option<usize> {
         let count = nodes.count();
         let is_it = |(index, own): &(usize, &list::Partition)| {

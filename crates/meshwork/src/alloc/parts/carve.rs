@@ -1,4 +1,4 @@
-//! Choice of the cores and GPUs of a node that pieces of a job get.
+//! Choice of the cores and GPUs that pieces of a job get on a node.
 
 use smallvec::SmallVec;
 
@@ -9,7 +9,8 @@ use crate::job::{Inside, Piece, Pieces, WHOLE_SHARE};
 use crate::machine::NodeAmounts;
 use crate::topology::types::{CORES, MEM, NodeType, OTHER};
 
-/// Resources of pieces of one role on a node where they fit, and the amounts left on the node.
+/// Resources that pieces of one role get on a node where they fit, and the amounts left on the
+/// node.
 pub(super) fn carve(
     request: &Pieces,
     role: usize,
@@ -42,9 +43,10 @@ pub(super) fn carve(
     (NodePart { node: node.node, pieces, cells: taken.collect() }, cells)
 }
 
-/// Takes the cores and GPUs of one piece of a job from islands (such as sockets) of a node. If all
-/// pieces must be on one island, the first piece determines it: the function returns the island,
-/// which the caller passes as `only` for further pieces.
+/// Takes the cores and GPUs of one piece of a job from the islands (such as sockets) of a node.
+///
+/// If all pieces must be on one island, the first piece determines this island. The function
+/// returns its index, and the caller passes the index as `only` for all further pieces.
 #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
 fn take_piece(
     request: &Pieces,

@@ -1,4 +1,7 @@
-//! Allocation of parts of nodes: a domain, an order of nodes, and a choice in each node.
+//! Allocation of parts of nodes to the pieces of a job.
+//!
+//! The domain divides the pieces among leaves or groups of the machine. The order ranks the nodes
+//! on which a piece fits. A third rule chooses the cores and GPUs of a node.
 
 pub mod nodes;
 pub mod orders;
@@ -30,28 +33,28 @@ use orders::NodeOrder;
 use ranked::{Ranked, Span, fits};
 use within::IslandRule;
 
-/// Stored rankings, one for each kind of request, before the least recently used is dropped.
+/// Maximum number of stored rankings. Beyond it, the least recently used ranking is dropped.
 const MOST_RANKED: usize = 48;
 
-/// Rule that divides the nodes or pieces of a job among leaves or groups.
+/// Rule that divides the nodes or pieces of a job among leaves or groups of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
     /// The whole machine, without regard to leaves and groups.
     Machine,
     /// The fewest leaves on which the job fits.
     Leaves,
-    /// The fewest groups on which the job fits, and the fewest leaves in each.
+    /// The fewest groups in which the job fits, and in each group the fewest leaves.
     Groups,
-    /// A single group if the job fits there, otherwise all groups evenly.
+    /// A single group if the job fits into one; otherwise all groups, as evenly as possible.
     GroupOrSpread,
 }
 
-/// Allocator of pieces of jobs, for every machine with types of nodes.
+/// Allocator of the pieces of jobs, for machines that have types of nodes.
 ///
 /// # Complexity
-/// With *n* nodes, **O(n)** for a new request. **O(c log n)** for a repeated one, where *c* nodes
-/// have changed since then or are taken. **O(l)** more for *l* leaves if pieces are divided among
-/// leaves.
+/// A new request takes **O(n)** for *n* nodes. A repeated request takes **O(c log n)**, where *c*
+/// is the number of nodes that it takes or that have changed since then. If pieces are divided
+/// among *l* leaves, **O(l)** is added.
 pub struct PiecesAllocator {
     topology: Topology,
     types: Arc<NodeTypes>,
@@ -59,32 +62,36 @@ pub struct PiecesAllocator {
     order: Box<dyn NodeOrder>,
     within: &'static dyn IslandRule,
     ranked: Vec<Ranked>,
-    /// Uses of rankings so far: a clock for the least recently used.
+    /// Number of times that rankings have been used so far, by which the least recently used is
+    /// found.
     asked: u64,
-    /// Listed leaf or block that must hold the current request, if any.
+    /// Index of the listed leaf or block in which the current request must be placed, if any.
     within_part: Option<u32>,
-    /// Nodes used by other roles of the current job, with the amounts left on them.
+    /// Nodes used by the current job so far, each with the amounts left on it.
     taken: Vec<(Node, Vec<u32>)>,
 }
 
-/// Conversion of a number of nodes to a request; `None` if the machine has no such block.
+/// Function that converts a number of nodes to a request in the form that an allocator takes.
+///
+/// It returns `None` if the machine has no block of this size.
 pub type FormOfNodes = Arc<dyn Fn(u32) -> Option<Request> + Send + Sync>;
 
-/// Allocator of whole nodes that chooses the nodes on which pieces are put.
+/// Allocator of whole nodes, which chooses the nodes on which the pieces of a job are placed.
 pub struct NodeAllocator {
-    /// The allocator, before any claim.
+    /// The allocator, as it is before any nodes are claimed.
     pub allocator: Box<dyn Allocator>,
-    /// Conversion of a number of nodes to a request that the allocator accepts.
+    /// Function that converts a number of nodes to a request that the allocator accepts.
     pub form: FormOfNodes,
-    /// Condition under which the allocator always finds a placement.
+    /// Condition under which the allocator is sure to find a placement.
     pub finds: Finds,
 }
 
 impl NodeAllocator {
-    /// A placement of `count` nodes among the nodes in `free`; `None` if none is found. The answer
-    /// depends only on the state of the machine. If the allocator goes by free nodes, exactly those
-    /// in `free` are made free on `site`. Otherwise a copy of the allocator is told that all nodes
-    /// outside `free` have just been claimed.
+    /// A placement of `count` nodes among the nodes in `free`; `None` if the allocator finds none.
+    ///
+    /// The answer depends only on the present state of the machine. If the allocator considers only
+    /// which nodes are free, exactly the nodes in `free` are made free on `site`. Otherwise, a copy
+    /// of the allocator is told that all nodes outside `free` have just been claimed.
     fn choose(
         &mut self,
         count: u32,
@@ -109,12 +116,13 @@ impl NodeAllocator {
 
 enum Kept {
     Shares(Domain),
-    /// Allocator of whole nodes, and its own site, where nodes with room for pieces are free.
+    /// Allocator of whole nodes, with a separate site on which nodes count as free if enough pieces
+    /// fit.
     Asked(NodeAllocator, Box<Site>),
 }
 
 impl PiecesAllocator {
-    /// Creates the allocator of pieces for a machine with types of nodes.
+    /// Creates the allocator of pieces for a machine that has types of nodes.
     ///
     /// # Panics
     /// If the topology has no types of nodes.
@@ -155,13 +163,14 @@ impl PiecesAllocator {
         }
     }
 
-    /// Numbers of nodes of a leaf, of a group, and of the machine.
+    /// Number of nodes of a leaf, of a group, and of the whole machine.
     fn spans(&self) -> [u32; 3] {
         let all = self.topology.nodes();
         self.topology.tiers().map_or([all; 3], |tiers| [tiers.leaf, tiers.group, all])
     }
 
-    /// Updates the ranking of nodes for one role of a request, and returns its index.
+    /// Updates the ranking of nodes for one role of a request, and returns the index of the
+    /// ranking.
     fn rank(&mut self, request: &Pieces, role: usize, amounts: &Amounts) -> usize {
         self.asked += 1;
         let known = self.ranked.iter().position(|one| one.is_of(request, role));
@@ -182,7 +191,7 @@ impl PiecesAllocator {
         at
     }
 
-    /// Places a request now; returns what it gets of each node, or `None` if it does not fit.
+    /// Places a request now; returns the parts of nodes that it gets, or `None` if it does not fit.
     fn place(
         &mut self,
         request: &Pieces,
@@ -221,7 +230,10 @@ impl PiecesAllocator {
         spans.into_iter().find_map(|(_, span)| self.place_in(request, amounts, span, now, rng))
     }
 
-    /// Places a request within the listed leaf or block with the least room for the first role.
+    /// Places a request within one listed leaf or block.
+    ///
+    /// Of all leaves or blocks in which each role fits, the one is tried first in which the fewest
+    /// pieces of the first role fit.
     fn place_in_listed(
         &mut self,
         request: &Pieces,
@@ -253,7 +265,7 @@ impl PiecesAllocator {
         found
     }
 
-    /// Places a request within a range of nodes.
+    /// Places a request on nodes of the range `span`.
     fn place_in(
         &mut self,
         request: &Pieces,
@@ -293,7 +305,10 @@ impl PiecesAllocator {
         is_placed.then_some(parts)
     }
 
-    /// Picks nodes, with the number of pieces on each, for a role with the ranking `at`.
+    /// Picks nodes for one role of a request, with the number of pieces on each; false if it does
+    /// not fit.
+    ///
+    /// `at` is the index of the ranking for this role.
     #[expect(clippy::too_many_arguments, reason = "one question, passed on")]
     fn pick(
         &mut self,
@@ -383,7 +398,8 @@ impl PiecesAllocator {
     }
 }
 
-/// Claims and releases nodes of an allocator's site until exactly the nodes in `free` are free.
+/// Claims and releases nodes on the site of an allocator, until exactly the nodes in `free` are
+/// free.
 fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Time) {
     let (mut held, mut freed) = (site.free().clone(), free.clone());
     held.subtract(free);
@@ -401,13 +417,15 @@ fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Tim
     }
 }
 
-/// Index and room for pieces of each leaf or group of `size` nodes in a range of nodes.
+/// Each leaf or group in a range of nodes, with the number of pieces that fit there.
+///
+/// `size` is the number of nodes of a leaf or group.
 fn rooms(one: &Ranked, (from, to): Span, size: u32) -> Vec<Share> {
     let room = |at: u32| one.room((at * size, (at + 1) * size)).min(u32::MAX.into()) as u32;
     (from / size..to / size).map(|at| (at, room(at))).collect()
 }
 
-/// Picks nodes for `wanted` pieces on as few leaves as possible; returns whether they fit.
+/// Picks nodes for `wanted` pieces on as few leaves as possible; returns whether all pieces fit.
 fn on_leaves(
     one: &mut Ranked,
     span: Span,

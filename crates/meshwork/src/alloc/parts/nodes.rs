@@ -1,19 +1,20 @@
-//! Keys of a study that describe a type of nodes, in a table of the machine's key `nodes`.
+//! Keys of a study that describe one type of nodes, in a table under the machine's key `nodes`.
 
 use super::{orders, within};
 use crate::registry::{Kind, Param};
 
-/// The key `order`: the order in which nodes that can hold a piece of a job are used.
+/// The key `order`: which of the nodes on which a piece of a job fits is used first.
 pub const ORDER: Param = Param::new("order", Kind::Component(&orders::FAMILY))
     .absent("first, where the machine has types of `nodes`")
     .help("which of the nodes that have room for a piece is taken first");
 
-/// The key `within`: order in which islands (such as sockets) give a piece its cores and GPUs.
+/// The key `within`: the order in which islands (such as sockets) provide cores and GPUs for a
+/// piece.
 pub const WITHIN: Param = Param::new("within", Kind::Component(&within::FAMILY))
     .absent("lowest, where the machine has types of `nodes`")
     .help("which cores and GPUs of a node a piece gets");
 
-/// The key `nodes` of a machine, which lists the types of its nodes.
+/// The key `nodes` of a machine, with a list of its types of nodes.
 pub static TYPES: &[Param] = &[Param::new("nodes", Kind::Tables(NODES))
     .absent("each node is one processor, held or free as a whole")
     .help("the types of its nodes, which jobs share: cores, memory and GPUs of each")];

@@ -1,4 +1,4 @@
-//! Orders in which nodes with room for a piece of a job are used.
+//! Orders in which the nodes on which a piece of a job fits are used.
 
 use std::sync::Arc;
 
@@ -9,28 +9,31 @@ use crate::machine::tasks::{put_into, task_of};
 use crate::registry::{About, Family, Params, Problem, abouts, named};
 use crate::topology::types::NodeTypes;
 
-/// Order in which nodes with room for a piece of a job are used, by a score of each node.
+/// Order in which the nodes on which a piece of a job fits are used, given by a score of each node.
 pub trait NodeOrder: Send {
-    /// Scores a node on which a piece fits, by its free amounts and the piece.
+    /// Scores a node on which a piece fits, from the free amounts of the node and the needs of the
+    /// piece.
     ///
-    /// The node with the highest score is used first; ties go to the node of lowest number.
+    /// The node with the highest score is used first. Ties go to the node with the lowest number.
     fn score(&mut self, node: &NodeAmounts<'_>, piece: &Piece) -> i64;
 
-    /// Chooses the GPU for a piece that shares one; `None` leaves the choice to the key `within`.
+    /// Chooses the GPU for a piece that shares a GPU; `None` leaves the choice to the key `within`.
     fn gpu(&mut self, _node: &NodeAmounts<'_>, _piece: &Piece) -> Option<usize> {
         None
     }
 
-    /// Returns an independent copy of the order, for look-ahead.
+    /// Returns an independent copy of the order, which can be used for look-ahead.
     fn fork(&self) -> Box<dyn NodeOrder>;
 }
 
 /// Data available to an order of nodes when it is built.
 #[derive(Clone, Copy)]
 pub struct OrderContext<'a> {
-    /// Types of the machine's nodes.
+    /// Types of the nodes of the machine.
     pub types: &'a Arc<NodeTypes>,
-    /// Requests of the first jobs, if the order [learns](NodeOrderEntry::learns); otherwise empty.
+    /// Requests of the first jobs of the workload.
+    ///
+    /// Empty unless the order [learns](NodeOrderEntry::learns) from them.
     pub typical: &'a [Pieces],
 }
 
@@ -40,7 +43,7 @@ pub struct OrderContext<'a> {
 pub struct NodeOrderEntry {
     /// Name, description and parameters of the order.
     pub about: About,
-    /// Whether the order is built with requests that are typical of the workload.
+    /// Whether the order needs requests that are typical of the workload when it is built.
     pub learns: bool,
     /// Builds the order for a machine.
     pub build: fn(&Params, OrderContext<'_>) -> Result<Box<dyn NodeOrder>, Problem>,
@@ -63,7 +66,7 @@ impl NodeOrderEntry {
         self
     }
 
-    /// Sets whether the order is built with requests that are typical of the workload.
+    /// Sets whether the order needs requests that are typical of the workload when it is built.
     #[must_use]
     pub const fn learns(mut self, learns: bool) -> NodeOrderEntry {
         self.learns = learns;
@@ -86,11 +89,11 @@ pub static NODE_ORDERS: &[&NodeOrderEntry] = &[
     &SLURM,
 ];
 
-/// The family of orders of nodes, which a study selects by name.
+/// The family of orders of nodes. A study selects an order by its name.
 pub static FAMILY: Family =
     Family { kind: "node order", key: "name", entries: || abouts(NODE_ORDERS), common: &[] };
 
-/// Order of nodes by a score function.
+/// Order of nodes that is given by a score function.
 #[derive(Clone, Copy)]
 struct By(fn(&NodeAmounts<'_>, &Piece) -> i64);
 
@@ -131,7 +134,9 @@ static LEAST_ALLOCATED: NodeOrderEntry = NodeOrderEntry::new(
     |_, _| Ok(Box::new(By(|node, piece| -allocated(node, piece)))),
 );
 
-/// Mean allocated fraction of a node's resources with the piece, in thousandths.
+/// Fraction of the node that is allocated with the piece on it: the mean over all resources.
+///
+/// The result is in thousandths.
 fn allocated(node: &NodeAmounts<'_>, piece: &Piece) -> i64 {
     let kind = node.kind;
     let free_shares: u32 = node.gpu_shares().iter().sum();
@@ -233,26 +238,28 @@ static FGD: NodeOrderEntry = NodeOrderEntry::new(
 )
 .learns(true);
 
-/// Size of the hash table of scores, a power of two.
+/// Number of positions of the hash table of scores, a power of two.
 const REMEMBERED: usize = 1 << 12;
 
-/// Distinct pieces after which all pieces and scores are discarded.
+/// Number of distinct pieces above which all stored pieces and scores are discarded.
 const MOST_TASKS: usize = 64;
 
-/// Key of a stored score: piece, type of node, free cores, and one bit for each free GPU.
+/// Key of a stored score: index of the piece, type of the node, free cores, and free GPUs as bits.
 type ScoreKey = (u16, u16, u32, u64);
 
-/// Order of nodes by a rule for GPU clusters, to whose description each node is converted.
+/// Order of nodes by a rule for GPU clusters. The rule gets each node in a form of its own.
 struct ByRule {
     types: Arc<NodeTypes>,
     rule: Arc<dyn ScoreRule + Send + Sync>,
     node: GpuNode,
-    /// Scored pieces as tasks; `task` is the index of the last one.
+    /// Pieces that have been scored, in the form in which the rule takes them.
+    ///
+    /// `task` is the index of the piece that was scored last.
     tasks: Vec<(Piece, GpuTask)>,
     task: usize,
-    /// Whether scores are stored, because the rule is slow.
+    /// Whether computed scores are stored, because the rule is slow.
     remembers: bool,
-    /// Hash table with one score at each position; empty until the first is stored.
+    /// Hash table that has one score at each position; empty until the first score is stored.
     known: Vec<(ScoreKey, i64)>,
 }
 
@@ -281,7 +288,7 @@ impl ByRule {
         ByRule { types, rule, node, tasks: Vec::new(), task: 0, remembers, known: Vec::new() }
     }
 
-    /// Sets `task` to the index of a piece in `tasks`, to which a new piece is added.
+    /// Sets `task` to the index of a piece in `tasks`, after adding the piece if it is new.
     fn turn_to(&mut self, piece: &Piece) {
         let is_it = |(own, _): &(Piece, GpuTask)| own == piece;
         if self.tasks.get(self.task).is_some_and(is_it) {
@@ -297,7 +304,10 @@ impl ByRule {
         }
     }
 
-    /// `None` if the node has a shared GPU, or more GPUs than a key has bits.
+    /// Key under which the score of a node is stored.
+    ///
+    /// `None` if a GPU of the node is in shared use, or if the node has more GPUs than a key has
+    /// bits.
     fn key(&self, node: &NodeAmounts<'_>) -> Option<ScoreKey> {
         let shares = node.gpu_shares();
         let bit = |free: &u32| match *free {

@@ -1,4 +1,4 @@
-//! Ranking of the nodes of a machine for one role (kind of pieces) of a job.
+//! Ranking of the nodes of a machine for one role of a job, that is, for one kind of its pieces.
 
 use smallvec::SmallVec;
 
@@ -8,41 +8,51 @@ use crate::machine::{Amounts, ChangeLog, NodeAmounts};
 use crate::topology::Node;
 use crate::topology::types::NodeTypes;
 
-/// First node of a range, and the node after its last one.
+/// Range of nodes: its first node, and the node after its last one.
 pub(super) type Span = (Node, Node);
 
 const NONE: i64 = i64::MIN;
 
-/// Ranking of nodes for one role: room for pieces on each node, and the node to use first. Only
-/// nodes whose free amounts have changed are read again.
+/// Ranking of nodes for one role of a job.
+///
+/// It has the number of pieces that fit on each node, and the node to be used first. In an update,
+/// only nodes whose free amounts have changed are read again.
 pub(super) struct Ranked {
     request: Pieces,
     role: usize,
-    /// Sequence number of the last use.
+    /// Sequence number of the last use of this ranking.
     pub(super) used: u64,
-    /// Whether pieces of the role may be on nodes of each type.
+    /// For each type of nodes, whether pieces of the role may be placed on it.
     suits: Vec<bool>,
-    /// Log of changes that was read last, and the position up to which it was read.
+    /// The log of changes that was read last, and the position up to which it was read.
     followed: Option<(u64, usize)>,
-    /// Last trial (changes that are undone later) that was read, and the position in the log.
+    /// The trial whose changes were read last, and the position in the log up to which they were
+    /// read.
+    ///
+    /// The changes of a trial are undone later.
     tried: Option<(u64, usize)>,
-    /// Nodes to read again at the next update, besides those in the log.
+    /// Nodes that must be read again at the next update, in addition to those in the log.
     doubted: Vec<Node>,
     fits: Vec<u32>,
     scores: Vec<i64>,
-    /// Tournament tree: entry 1 is the best of all nodes, and nodes stand from `leaves` on.
+    /// Tournament tree: entry 1 is the best of all nodes.
+    ///
+    /// From entry `leaves` on, the tree has the nodes in ascending order.
     winners: Vec<Node>,
     leaves: usize,
-    /// Nodes of each leaf of the machine.
+    /// Number of nodes of each leaf of the machine.
     leaf: u32,
-    /// Pieces that fit on each leaf of the machine.
+    /// For each leaf of the machine, the number of pieces that fit on it.
     leaf_rooms: Vec<u32>,
-    /// Pieces that fit on all nodes together.
+    /// Number of pieces that fit on all nodes together.
     room: u64,
 }
 
-/// Pieces of a role that fit on a node, at most all of them. If all must be on one node or island,
-/// but do not fit, the number is 0. `suits` is whether pieces may be on this type of node.
+/// Number of pieces of a role that fit on a node. It does not exceed the total number of pieces.
+///
+/// The result is 0 if all pieces must be on one node or island, but do not all fit there. It is
+/// also 0 if fewer pieces fit than a node must get at least. `suits` tells whether pieces may be on
+/// this type of node.
 pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
     if !suits || (request.exclusive && !node.is_whole()) {
         return 0;
@@ -117,8 +127,9 @@ impl Ranked {
         matches!(self.request.inside, Inside::Node | Inside::Island)
     }
 
-    /// Reads again the nodes that have changed, or all nodes if the changes are unknown. `taken`
-    /// has the amounts left on nodes that other roles of the job use.
+    /// Reads the nodes again that have changed, or all nodes if the changes are not known.
+    ///
+    /// `taken` has the nodes that other roles of the job use, with the amounts left on them.
     pub(super) fn follow(
         &mut self,
         amounts: &Amounts,
@@ -205,7 +216,7 @@ impl Ranked {
         }
     }
 
-    /// The node with the higher score, or of equal scores the lower number.
+    /// Of two nodes, the one with the higher score; if their scores are equal, the lower number.
     #[inline]
     fn better(&self, one: Node, other: Node) -> Node {
         let (a, b) = (self.scores[one as usize], self.scores[other as usize]);
@@ -223,7 +234,7 @@ impl Ranked {
         }
     }
 
-    /// The node of a range to use first; `None` if a piece fits on none of them.
+    /// Of a range of nodes, the one to be used first; `None` if a piece fits on none of them.
     fn best(&self, (from, to): Span) -> Option<Node> {
         let found = if from == 0 && to as usize == self.fits.len() {
             self.winners[1]
@@ -246,7 +257,7 @@ impl Ranked {
         (self.scores[found as usize] > NONE).then_some(found)
     }
 
-    /// Number of pieces that fit on the nodes of a range.
+    /// Number of pieces that fit on the nodes of a range together.
     pub(super) fn room(&self, (from, to): Span) -> u64 {
         if self.keeps_together() && to - from > 1 {
             // The span holds none of the pieces or all.
@@ -270,7 +281,10 @@ impl Ranked {
         self.fits[from as usize..to as usize].iter().copied().max().unwrap_or(0)
     }
 
-    /// The first leaf of a range with the least room for pieces of at least `wanted`.
+    /// Of all leaves in a range on which at least `wanted` pieces fit, the one on which the fewest
+    /// fit.
+    ///
+    /// Ties go to the first leaf.
     pub(super) fn tightest_leaf(&self, (from, to): Span, wanted: u32) -> Option<u32> {
         let first = from / self.leaf;
         let rooms = &self.leaf_rooms[first as usize..(to / self.leaf) as usize];
@@ -282,8 +296,10 @@ impl Ranked {
         Some(first + at as u32)
     }
 
-    /// Pieces to place on a node with room for `fits` of the `left` pieces. The number is reduced,
-    /// possibly to 0, so that the rest is not below the minimum for one node.
+    /// Number of pieces to be placed on a node on which `fits` of the `left` remaining pieces fit.
+    ///
+    /// A node may have to get a minimum number of pieces. If the remaining pieces would be too few
+    /// for another node, the result is reduced, possibly to 0.
     pub(super) fn share_of(&self, fits: u32, left: u32) -> u32 {
         let least = self.piece().per_node_min;
         let share = fits.min(left);
@@ -294,7 +310,8 @@ impl Ranked {
         if less >= least { less } else { 0 }
     }
 
-    /// Picks nodes of a range for `wanted` pieces, the best first; returns whether all pieces fit.
+    /// Picks nodes in a range for `wanted` pieces, the best node first; returns whether all pieces
+    /// fit.
     pub(super) fn fill(
         &mut self,
         span: Span,

@@ -1,14 +1,17 @@
-//! Explanation, in words, why pieces of a job do not fit now.
+//! Explanation, in words, why the pieces of a job do not fit now.
 
 use super::ranked::fits;
 use crate::job::{Inside, Pieces};
 use crate::machine::Amounts;
 use crate::topology::types::piece_in_words;
 
-/// Reason why pieces of a job do not fit now, in words without a full stop.
+/// Reason why the pieces of a job do not fit now, in words without a full stop.
 ///
-/// Either too little of a resource is free, or pieces cannot use it, as in "enough in total, but 6
-/// + 2 free GPUs are not 8 on one node". **O(n)** for *n* nodes.
+/// Either too little of a resource is free in total, or the free amounts do not lie where pieces
+/// can use them. An example of the second kind is "enough in total, but 6 + 2 free GPUs are not 8
+/// on one node".
+///
+/// **O(n)** for *n* nodes.
 #[must_use]
 pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
     let types = amounts.types();
@@ -47,7 +50,7 @@ pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
     }
 }
 
-/// Reason why a job that needs `count` nodes of its own does not start.
+/// Reason why a job does not start that needs `count` whole nodes while only `free` nodes are free.
 #[must_use]
 pub fn too_few_nodes(count: u64, free: u64) -> String {
     let (nodes, need) = if count == 1 { ("node", "is") } else { ("nodes", "are") };
@@ -59,9 +62,10 @@ pub fn too_few_nodes(count: u64, free: u64) -> String {
     format!("{count} free {nodes} {need} needed, and {free} free")
 }
 
-/// Reason why `count` pieces do not fit, if enough of each resource is free in total.
+/// Reason why `count` pieces do not fit although enough of each resource is free in total.
 ///
-/// `piece` is in words, `room` is how many fit, and `is_alone` tells whether each needs a node.
+/// `piece` describes a piece in words, and `room` is the number of pieces that fit. `is_alone`
+/// tells whether each piece needs a node for itself.
 #[must_use]
 pub fn too_few_rooms(count: u64, piece: &str, is_alone: bool, room: u64) -> String {
     let has = match room {
@@ -78,11 +82,11 @@ pub fn too_few_rooms(count: u64, piece: &str, is_alone: bool, room: u64) -> Stri
     }
 }
 
-/// Reason why `count` equal pieces do not fit on nodes, if free amounts alone show it.
+/// Reason why `count` equal pieces do not fit on nodes, as far as it follows from the free amounts.
 ///
-/// `piece` and `nodes` have amounts of cores, memory, GPUs and the resource `other`. `together` is
-/// the number of pieces that must be on one node. `None` if enough is free in total, and enough
-/// GPUs are free on one node.
+/// `piece` has the amounts that each piece needs, and `nodes` the free amounts of each node: cores,
+/// memory, GPUs, and the resource `other`. `together` is the number of pieces that must be on one
+/// node. `None` if enough of each resource is free in total, and enough GPUs are free on one node.
 #[must_use]
 pub fn shortage_of(
     count: u64,

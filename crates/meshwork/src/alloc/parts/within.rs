@@ -1,4 +1,5 @@
-//! Choice of the islands of a node (such as sockets) that give a piece of a job its cores and GPUs.
+//! Order in which the islands of a node (such as sockets) provide cores and GPUs for a piece of a
+//! job.
 
 use smallvec::SmallVec;
 
@@ -8,20 +9,21 @@ use crate::registry::{About, Family, abouts, named};
 /// Free cores and GPUs of an island of a node, such as a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IslandFree {
-    /// Index of the island in its node.
+    /// Index of the island within its node.
     pub number: usize,
     /// Number of free cores of the island.
     pub cores: u32,
-    /// GPUs of the island with a free share as large as the piece requests.
+    /// Number of GPUs of the island of which at least the share that the piece requests is free.
     pub gpus: u32,
 }
 
-/// Indices of islands, in the order in which they are used.
+/// Indices of the islands of a node, in the order in which they are used.
 pub type IslandOrder = SmallVec<[usize; 8]>;
 
-/// Rule for the order in which islands of a node (such as sockets) give a piece its cores and GPUs.
+/// Rule for the order in which islands of a node (such as sockets) provide cores and GPUs.
 pub trait IslandRule: Sync {
-    /// Returns the indices of all islands, in the order in which the piece takes from them.
+    /// Returns the indices of all islands, in the order in which they provide resources for the
+    /// piece.
     fn islands(&self, free: &[IslandFree], piece: &Piece) -> IslandOrder;
 }
 
@@ -31,7 +33,7 @@ pub trait IslandRule: Sync {
 pub struct WithinEntry {
     /// Name and description of the rule.
     pub about: About,
-    /// The rule itself, which orders islands.
+    /// The rule that orders the islands.
     pub choice: &'static dyn IslandRule,
 }
 
@@ -45,10 +47,10 @@ impl WithinEntry {
 
 named!(WithinEntry);
 
-/// All rules that the key `within` can name, which order the islands of a node.
+/// All rules that the key `within` can name. Each orders the islands of a node.
 pub static WITHIN: &[&WithinEntry] = &[&LOWEST, &TOGETHER, &SPREAD];
 
-/// The family of rules that order the islands of a node, which a study selects by name.
+/// The family of rules that order the islands of a node. A study selects a rule by its name.
 pub static FAMILY: Family =
     Family { kind: "choice within a node", key: "name", entries: || abouts(WITHIN), common: &[] };
 

@@ -98,26 +98,29 @@ impl Allocator for Bitmap {
     }
 }
 
-/// Buddy system with a list of free blocks for each dimension. The lists always hold the largest
-/// aligned free blocks. Nodes that are claimed without a proposal of this allocator are carved out
-/// of the block that contains them.
+/// Buddy system with a list of free blocks for each dimension.
+///
+/// The lists always contain the largest aligned free blocks. If nodes are claimed that this
+/// allocator did not propose, they are carved out of the free blocks that contain them.
 #[derive(Clone)]
 struct Buddy<L> {
     dimension: u32,
     lists: L,
 }
 
-/// Lists of aligned free blocks by dimension; block `index` begins at the node `index` · 2ᵏ.
+/// Lists of aligned free blocks, one for each dimension *k* of blocks.
+///
+/// The block with the number `index` in the list of dimension *k* begins at the node `index` · 2ᵏ.
 trait BlockLists: Send + Clone + 'static {
     fn empty(dimension: u32) -> Self;
-    /// Dimensions whose list is not empty, as bits.
+    /// Dimensions of which the list is not empty, as bits.
     fn filled(&self) -> u32;
-    /// Index of the block that is taken first from a list.
+    /// Number of the block of the given dimension that is taken first; `None` if the list is empty.
     fn first(&self, dimension: u32) -> Option<u32>;
     fn insert(&mut self, dimension: u32, index: u32);
-    /// Removes a block; returns whether it was listed.
+    /// Removes a block from its list; returns whether it was there.
     fn remove(&mut self, dimension: u32, index: u32) -> bool;
-    /// Blocks in the order that restores the lists; empty if it does not matter.
+    /// All blocks, in an order in which inserting them restores the lists; empty if any order does.
     fn in_order(&self) -> Vec<Subcube> {
         Vec::new()
     }
@@ -201,9 +204,11 @@ impl<L: BlockLists> Allocator for Buddy<L> {
     }
 }
 
-/// Visits the aligned blocks of the subcubes of a placement, by first node and dimension. Their
-/// dimension is the lowest one along which a subcube does not extend. There is one for each
-/// combination of coordinates in the higher dimensions of the subcube.
+/// Visits the aligned blocks into which the subcubes of a placement can be divided.
+///
+/// The arguments of `visit` are the first node and the dimension of a block. The dimension is the
+/// number of the lowest dimensions along which the subcube extends without a gap. There is one
+/// block for each combination of coordinates in the other dimensions of the subcube.
 fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
     for block in &placement.blocks {
         let cube = Subcube::of(block);
@@ -217,7 +222,8 @@ fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32
     }
 }
 
-/// Lists ordered by address: one bitmap for each dimension.
+/// Lists in which the block at the lowest address is taken first, stored as one bitmap per
+/// dimension.
 #[derive(Clone)]
 struct Sorted {
     lists: Vec<BlockSet>,
@@ -227,7 +233,7 @@ struct Sorted {
 #[derive(Clone, Default)]
 struct BlockSet {
     words: Vec<u64>,
-    /// A bit for each entry of `words`, 1 if the entry is not 0.
+    /// One bit for each entry of `words`, which is 1 if the entry is not 0.
     summary: Vec<u64>,
     count: u32,
 }
@@ -282,19 +288,19 @@ impl BlockLists for Sorted {
     }
 }
 
-/// Lists of which the block inserted last is taken first.
+/// Lists in which the block that was inserted last is taken first.
 #[derive(Clone)]
 struct Stacks {
-    /// First node of the last block of each dimension.
+    /// For each dimension, the first node of the block that was inserted last.
     heads: Vec<u32>,
-    /// Listed block that begins at each node.
+    /// For each node, the block in a list that begins at this node.
     blocks: Vec<Listed>,
     filled: u32,
 }
 
 #[derive(Clone, Copy)]
 struct Listed {
-    /// [`NONE`] if no block in a list begins at this node.
+    /// Dimension of the block; [`NONE`] if no block in a list begins at this node.
     dimension: u32,
     newer: u32,
     older: u32,

@@ -1,4 +1,4 @@
-//! Free list: lists of disjoint free subcubes, each of which extends along a set of dimensions.
+//! Free list: lists of disjoint free subcubes, one list for each dimension of subcubes.
 
 use std::collections::BTreeMap;
 
@@ -52,8 +52,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Free subcubes in lists by dimension. If no list can serve a request, all subcubes are searched
-/// in the order of `tree_collapsing`, and the lists are rebuilt around the one that is found.
+/// Free list strategy, with one list of free subcubes for each dimension.
+///
+/// If no list can serve a request, all subcubes are searched in the order of `tree_collapsing`. If
+/// a free subcube is found, the lists are rebuilt around it.
 #[derive(Clone)]
 struct FreeList {
     strict: bool,

@@ -8,24 +8,28 @@ use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::machine::{Placement, Site};
 
-/// Rule that selects the dimension along which a subcube is halved. Its arguments are the subcube,
-/// the mask of eligible dimensions, and the number of listed subcubes for each mask (dimensions
-/// along which they extend).
+/// Rule that selects the dimension along which a subcube is halved.
+///
+/// Its arguments are the subcube, the eligible dimensions as bits, and numbers of subcubes in the
+/// lists. These numbers are given for each mask, that is, for each set of dimensions along which
+/// subcubes extend.
 pub(super) type SplitRule = fn(Subcube, u32, &BTreeMap<u32, u32>) -> u32;
 
-/// Free nodes of a hypercube as disjoint subcubes: one list for each dimension, ordered by base.
-/// **O(log c)** to insert or remove a subcube, with *c* subcubes in the lists.
+/// Free nodes of a hypercube, stored as disjoint subcubes.
+///
+/// There is one list for each dimension of subcubes, ordered by base. To insert or remove a subcube
+/// takes **O(log c)** with *c* subcubes in the lists.
 #[derive(Clone, Debug)]
 pub(crate) struct CubeLists {
     whole: u32,
     split: SplitRule,
     lists: Vec<BTreeSet<Subcube>>,
-    /// Number of listed subcubes that extend along each mask of dimensions.
+    /// For each mask of dimensions, the number of subcubes in the lists that extend along them.
     masks: BTreeMap<u32, u32>,
 }
 
 impl CubeLists {
-    /// Creates lists with the whole cube.
+    /// Creates the lists of an empty machine, which contain the whole hypercube as one subcube.
     #[must_use]
     pub(crate) fn new(dimension: u32, split: SplitRule) -> CubeLists {
         let lists = vec![BTreeSet::new(); dimension as usize + 1];
@@ -38,13 +42,13 @@ impl CubeLists {
         self.lists.get(dimension as usize).into_iter().flatten().copied()
     }
 
-    /// The smallest dimension, at least `dimension`, of a listed subcube.
+    /// The smallest dimension, not below `dimension`, of which the lists contain a subcube.
     #[must_use]
     pub(crate) fn smallest_from(&self, dimension: u32) -> Option<u32> {
         (dimension..=self.whole).find(|&j| !self.lists[j as usize].is_empty())
     }
 
-    /// Inserts a subcube without merging.
+    /// Inserts a subcube into its list, without merging it with others.
     pub(crate) fn insert(&mut self, cube: Subcube) {
         self.lists[cube.dimension() as usize].insert(cube);
         *self.masks.entry(cube.mask).or_default() += 1;
@@ -61,7 +65,7 @@ impl CubeLists {
         }
     }
 
-    /// The single listed subcube that contains `cube`, if any.
+    /// The subcube in the lists that contains all of `cube`; `None` if no single one does.
     fn holder(&self, cube: Subcube) -> Option<Subcube> {
         let masks = self.masks.keys().filter(|&mask| cube.mask & !mask == 0);
         masks
@@ -73,7 +77,8 @@ impl CubeLists {
         self.lists[cube.dimension() as usize].contains(&cube)
     }
 
-    /// Halves the listed subcube `cube` until `part` is left, and lists the other halves.
+    /// Halves the subcube `cube` of the lists until `part` is left; the other halves are put in the
+    /// lists.
     fn carve(&mut self, cube: Subcube, part: Subcube) {
         self.remove(cube);
         let mut rest = cube;
@@ -84,7 +89,9 @@ impl CubeLists {
         }
     }
 
-    /// Halves an unlisted subcube along one of `among`; returns the kept and the listed half.
+    /// Halves a subcube that is in no list, along one of the dimensions `among`.
+    ///
+    /// Returns the half that is kept, and the other half, which is put in the lists.
     pub(crate) fn halve(
         &mut self,
         cube: Subcube,
@@ -98,8 +105,11 @@ impl CubeLists {
         (kept, other)
     }
 
-    /// Lists a subcube that has become free, after merging it with listed neighbours. These extend
-    /// along the same dimensions, and their bases differ in one bit. Lower bits are tried first.
+    /// Puts a subcube that has become free in the lists, after merging it with neighbours in the
+    /// lists.
+    ///
+    /// Two subcubes can be merged if they extend along equal dimensions, and their bases differ in
+    /// one bit. Lower bits are tried first.
     pub(crate) fn give_back(&mut self, cube: Subcube) {
         let mut cube = cube;
         while let Some((d, partner)) = (0..self.whole)
@@ -113,7 +123,9 @@ impl CubeLists {
         self.insert(cube);
     }
 
-    /// Carves a placement out of the lists, or rebuilds them if a block is in no single subcube.
+    /// Removes a placement from the lists; subcubes that contain its blocks are divided.
+    ///
+    /// If a block does not lie in a single subcube of the lists, the lists are rebuilt.
     pub(crate) fn claimed(&mut self, placement: &Placement, site: &Site, search: &mut CubeSearch) {
         for block in &placement.blocks {
             let part = Subcube::of(block);
@@ -124,8 +136,10 @@ impl CubeLists {
         }
     }
 
-    /// Lists the nodes of a released placement. The lists of an empty machine are reset, because
-    /// subcubes that cannot be merged in pairs would stay separate for ever.
+    /// Puts the nodes of a released placement in the lists.
+    ///
+    /// If the machine is then empty, the lists are reset. Otherwise, subcubes that cannot be merged
+    /// in pairs would be separate for ever.
     pub(crate) fn released(&mut self, placement: &Placement, site: &Site) {
         if site.free_nodes() == site.nodes() {
             *self = CubeLists::new(self.whole, self.split);
@@ -136,12 +150,12 @@ impl CubeLists {
         }
     }
 
-    /// Listed subcubes, to be saved, because they depend on all claims and releases so far.
+    /// Subcubes in the lists, to be saved, because they depend on all earlier claims and releases.
     pub(super) fn memory(&self) -> Vec<u64> {
         self.lists.iter().flatten().copied().map(number).collect()
     }
 
-    /// Restores saved lists; the site must be as it was then.
+    /// Restores lists that were saved; the free nodes of the site must be the ones at that time.
     ///
     /// # Errors
     /// If the saved subcubes do not contain each free node exactly once.
@@ -153,7 +167,10 @@ impl CubeLists {
         Ok(())
     }
 
-    /// Rebuilds the lists from the free nodes, the largest subcube first, then by base and mask.
+    /// Rebuilds the lists from the free nodes.
+    ///
+    /// The largest free subcube is always taken next. Among equally large ones, subcubes are taken
+    /// by base, then by mask.
     pub(crate) fn form_anew(&mut self, free: &NodeSet, search: &mut CubeSearch) {
         self.lists.iter_mut().for_each(BTreeSet::clear);
         self.masks.clear();

@@ -1,4 +1,5 @@
-//! Allocation from the maximal set of subcubes: disjoint free subcubes, as large as possible.
+//! Allocation from the maximal set of subcubes: disjoint free subcubes that are as large as
+//! possible.
 
 use std::collections::BTreeSet;
 
@@ -55,8 +56,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 const MAX_DIMENSION: u32 = 20;
 
-/// Exact maximal set of disjoint free subcubes: see [`ExactPacking`]. The set always has a subcube
-/// of the largest free dimension, so a request fails only if no subcube of its dimension is free.
+/// The exact maximal set of disjoint free subcubes, as defined by [`ExactPacking`].
+///
+/// The set always contains a subcube of the largest free dimension. So a request fails only if no
+/// subcube of its dimension is free.
 #[derive(Clone)]
 struct Exact {
     dimension: u32,
@@ -93,18 +96,21 @@ impl Allocator for Exact {
 
 /// Greedy approximation of the maximal set of disjoint free subcubes.
 ///
-/// From the largest dimension down, the free subcube that overlaps the fewest others of its
-/// dimension is taken repeatedly, so no request fails if a subcube of its dimension is free. A
-/// request gets the part of the smallest sufficient subcube with the fewest free neighbours
-/// outside. With *c* free subcubes of a dimension, the cost is the smaller of **O(c²)** and the
-/// sum, over all nodes, of the squared number of these subcubes that contain the node.
+/// The dimensions are processed in descending order. Of each dimension, the free subcube that
+/// overlaps the fewest other ones is taken repeatedly. Therefore, no request fails if a subcube of
+/// its dimension is free. A request gets a part of the smallest subcube that can hold it: the part
+/// with the fewest free neighbours outside this subcube.
+///
+/// Let a dimension have *c* free subcubes. The cost is the smaller of two values. One is **O(c²)**.
+/// The other is the sum over all nodes of the squared number of these subcubes that contain the
+/// node.
 #[derive(Clone)]
 struct Greedy {
     search: CubeSearch,
 }
 
 impl Greedy {
-    /// The first of the smallest subcubes of the set with at least dimension `k`.
+    /// Of the subcubes of the set that have at least dimension `k`, the first of the smallest ones.
     fn smallest(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
         self.search.first(free, k)?;
         let largest = self.search.largest(free)?;
@@ -137,7 +143,7 @@ impl Allocator for Greedy {
     }
 }
 
-/// Selects disjoint subcubes: repeatedly the first one that overlaps the fewest others.
+/// Selects disjoint subcubes, by repeatedly taking the first one that overlaps the fewest others.
 fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
     let mut neighbours = Neighbours::new(cubes, nodes);
     let mut degree: Vec<usize> = (0..cubes.len()).map(|i| neighbours.of(i).len()).collect();
@@ -163,11 +169,12 @@ fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
     taken
 }
 
-/// Graph of overlapping subcubes, computed as far as needed.
+/// Graph whose edges join overlapping subcubes. Edges are computed only when they are needed.
 struct Neighbours<'a> {
     cubes: &'a [Subcube],
     is_there: Vec<bool>,
-    /// Subcubes that contain each node; `None` if comparing all pairs is cheaper.
+    /// For each node, the subcubes that contain it; `None` if comparing all pairs of subcubes is
+    /// cheaper.
     at_node: Option<Vec<Vec<usize>>>,
     found: Vec<usize>,
 }
@@ -186,7 +193,8 @@ impl<'a> Neighbours<'a> {
         Neighbours { cubes, is_there: vec![true; cubes.len()], at_node, found: Vec::new() }
     }
 
-    /// Subcubes that overlap the subcube `i` and have not been removed, in order.
+    /// Indices of the subcubes that overlap the subcube `i` and have not been removed, in ascending
+    /// order.
     fn of(&mut self, i: usize) -> &[usize] {
         let (cube, found) = (self.cubes[i], &mut self.found);
         found.clear();

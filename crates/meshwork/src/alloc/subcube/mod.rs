@@ -18,12 +18,12 @@ use crate::geometry::cube::Subcube;
 use crate::machine::Site;
 use crate::topology::Node;
 
-/// Encodes a subcube, to save the state of an allocator.
+/// Encodes a subcube as a number, to save the state of an allocator.
 pub(super) fn number(cube: Subcube) -> u64 {
     u64::from(cube.base) << 32 | u64::from(cube.mask)
 }
 
-/// Decodes free subcubes from [numbers](number), which must contain each free node exactly once.
+/// Decodes free subcubes from [numbers](number); an error unless they contain each free node once.
 pub(super) fn free_subcubes(memory: &[u64], site: &Site) -> Result<Vec<Subcube>, RecallError> {
     let mut rest = site.free().clone();
     let mut cubes = Vec::with_capacity(memory.len());

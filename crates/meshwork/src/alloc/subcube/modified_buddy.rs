@@ -1,6 +1,6 @@
-//! Modified buddy system: joins a block of half the requested size with any of its partners.
+//! Modified buddy system: joins a free block of half the requested size with one of its partners.
 //!
-//! A partner is a block of equal size that forms a subcube together with the block.
+//! A partner of a block is a block of equal size that forms a subcube together with it.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

@@ -1,4 +1,4 @@
-//! Multiple Gray codes: subcubes that are runs of nodes in one of several Gray codes.
+//! Multiple Gray codes: a job gets a subcube that is a run of nodes in one of several Gray codes.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -54,18 +54,20 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Largest supported dimension, at which 184,756 Gray codes are needed.
+/// Largest supported dimension of a hypercube. There, 184,756 Gray codes are needed.
 const MAX_DIMENSIONS: u32 = 20;
 
-/// Multiple Gray codes, which are tried in the order of [`symmetric_chains`]. The order of some
-/// code begins with any *k* dimensions, so no subcube along them is missed. If the first code finds
-/// nothing, all sets of dimensions with a free subcube are found at once, and codes that contain
-/// none of these sets are skipped.
+/// Multiple Gray codes strategy, which tries the codes in the order of [`symmetric_chains`].
+///
+/// For any set of dimensions, the order of dimensions of some code begins with this set. So no
+/// subcube along these dimensions is missed. If the first code finds nothing, all sets of
+/// dimensions along which a free subcube extends are found together. Codes that can find none of
+/// these subcubes are skipped.
 #[derive(Clone)]
 struct MultipleGrayCode {
     codes: Arc<[GrayCode]>,
     search: CubeSearch,
-    /// Masks of dimensions along which some free subcube extends.
+    /// Sets of dimensions, as masks, along which at least one free subcube extends.
     has_a_free_cube: NodeSet,
     buffer: Vec<u64>,
 }

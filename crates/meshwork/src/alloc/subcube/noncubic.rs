@@ -48,23 +48,28 @@ struct Noncubic {
     search: CubeSearch,
 }
 
-/// Selects a dimension whose halves have a listed mask, the highest one among equals.
+/// Selects the dimension along which a subcube is halved.
+///
+/// It prefers dimensions for which the lists already contain subcubes that extend along the same
+/// dimensions as the halves would. Ties go to the highest dimension.
 fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32>) -> u32 {
     let dimensions = Subcube { base: 0, mask: among }.dimensions();
     let mut listed = dimensions.rev().filter(|d| masks.contains_key(&(cube.mask & !(1 << d))));
     listed.next().unwrap_or(among.ilog2())
 }
 
-/// Taken subcube `part` of the listed subcube `from`.
+/// Subcube `part` that is taken out of the subcube `from` of the lists.
 struct Carved {
     from: Subcube,
     part: Subcube,
-    /// The rest of `from`, which has been listed.
+    /// Remaining parts of `from`, which have been put in the lists.
     others: Vec<Subcube>,
 }
 
 impl Noncubic {
-    /// Takes a subcube of dimension `k` from the lists, adjacent to a `taken` one if possible.
+    /// Takes a subcube of dimension `k` from the lists.
+    ///
+    /// If possible, it is adjacent to a subcube in `taken`.
     fn carve(&mut self, k: u32, taken: &[Carved]) -> Option<Carved> {
         let is_near = |cube: Subcube| taken.iter().any(|other| cube.is_next_to(other.part));
         let j = self.lists.smallest_from(k)?;

@@ -1,4 +1,5 @@
-//! Prime-cube graph: allocation from the free subcubes that lie in no larger free subcube.
+//! Prime-cube graph: takes subcubes of primes, the free subcubes that lie in no larger free
+//! subcube.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask, up_to_dimension};
 use crate::form::{Asks, Finds};
@@ -54,26 +55,31 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// `true` if a job may get several subcubes.
+/// Names of the numbers of subcubes, where `true` means that a job may get several subcubes.
 static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
-/// At this dimension, a half-free cube has some hundred thousand primes.
+/// Largest supported dimension of a hypercube.
+///
+/// At this dimension, a hypercube with half of its nodes free has several hundred thousand primes.
 const MAX_DIMENSION: u32 = 17;
 
-/// The prime-cube graph strategy, where a prime is a free subcube that lies in no larger one.
+/// The prime-cube graph strategy. A prime is a free subcube that lies in no larger free subcube.
 ///
-/// With `cubes = "several"`, the first subcube lies in a large enough connected component of the
-/// free nodes, and is as large as possible. Each further one is the largest free subcube adjacent
-/// to those taken that has no more nodes than are needed. The request succeeds whenever a component
-/// is large enough. Primes are recomputed when the free nodes have changed.
+/// With `cubes = "several"`, a job may get several subcubes. The first one lies in a connected
+/// component of the free nodes that is large enough for the job, and is as large as possible. Each
+/// further one is adjacent to the subcubes taken so far. It is the largest free subcube that does
+/// not exceed the number of missing nodes. The request succeeds whenever a component is large
+/// enough.
+///
+/// Primes are computed again when the free nodes have changed.
 #[derive(Clone)]
 struct PrimeCubeGraph {
     several: bool,
     search: CubeSearch,
-    /// Free nodes from which `primes` was computed.
+    /// Free nodes at the time when `primes` was computed.
     of: NodeSet,
     primes: Vec<Subcube>,
-    /// Number of primes that contain each node.
+    /// For each node, the number of primes that contain it.
     covering: Vec<u32>,
 }
 
@@ -90,12 +96,12 @@ impl PrimeCubeGraph {
         }
     }
 
-    /// Number of further primes that contain `node`, which must be in a prime.
+    /// Number of primes that contain `node`, not counting one of them; `node` must be in a prime.
     fn others(&self, node: Node) -> u32 {
         self.covering[node as usize] - 1
     }
 
-    /// Subcube of dimension `k` for a request, in one of the primes that `among` accepts.
+    /// Selects a subcube of dimension `k` within one of the primes for which `among` is true.
     fn choose_one(&self, k: u32, among: impl Fn(&Subcube) -> bool) -> Option<Subcube> {
         let eligible = || self.primes.iter().filter(|p| p.dimension() >= k && among(p));
         let least = eligible().map(|prime| prime.dimension()).min()?;
@@ -134,7 +140,7 @@ impl PrimeCubeGraph {
         Some(placement)
     }
 
-    /// The first subcube of dimension `k` within `free` that has a node in `near`.
+    /// The first free subcube of dimension `k` that contains at least one node in `near`.
     fn first_that_meets(&mut self, near: &NodeSet, free: &NodeSet, k: u32) -> Option<Subcube> {
         let mut best: Option<Subcube> = None;
         self.search.for_each_mask(free, k, |bases| {
@@ -149,7 +155,7 @@ impl PrimeCubeGraph {
     }
 }
 
-/// Union of the connected components of `free` with at least `count` nodes.
+/// Union of those connected components of the free nodes that have at least `count` nodes.
 fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     let mut rest = free.clone();
     let mut large = NodeSet::empty(free.universe());
@@ -173,7 +179,7 @@ fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     large
 }
 
-/// Nodes, in the set or not, that are neighbours of some node in a set.
+/// All nodes that are neighbours of a node in the given set; they may be in the set themselves.
 fn beside(nodes: &NodeSet, whole: u32) -> NodeSet {
     let mut beside = NodeSet::empty(nodes.universe());
     neighbours(nodes.words(), 0..whole, beside.words_mut());

@@ -16,7 +16,7 @@ use crate::topology::{Grid, Node};
 pub(super) struct BestBase {
     rotation: Rotation,
     corners: bool,
-    /// Scratch buffers, shared by copies of the allocator.
+    /// Scratch buffers, which copies of the allocator share.
     scratch: Arc<Mutex<Scratch>>,
 }
 
@@ -35,9 +35,10 @@ impl BestBase {
     }
 
     /// The free block with the greatest contact with held nodes, in any allowed orientation.
-    /// `contact(corner, sides, blocked)` returns the contact of a block, where only the faces in
-    /// `blocked` can touch held nodes. Each node of such a face adds at most `most`. `outline`,
-    /// called at most once, marks the edges of held blocks.
+    ///
+    /// `contact(corner, sides, blocked)` returns the contact of a block, where `blocked` has the
+    /// faces that can touch held nodes. Each node of such a face contributes at most `most`.
+    /// `outline` marks the edges of held blocks, and is called at most once.
     pub(super) fn search(
         &self,
         site: &Site,
@@ -102,5 +103,5 @@ impl BestBase {
     }
 }
 
-/// Rank of a free block: its contact, then corner value, orientation and base.
+/// Rank of a free block: first by contact, then by corner value, orientation and base.
 type Rank = (u64, u32, Reverse<usize>, Reverse<Node>);

@@ -35,7 +35,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Also used by `best_fit` and `corner_boundary_search`.
+/// The boundary search strategy, which `best_fit` and `corner_boundary_search` also use.
 #[derive(Clone)]
 pub(crate) struct BoundarySearch {
     best: BestBase,

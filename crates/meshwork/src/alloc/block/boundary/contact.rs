@@ -1,26 +1,29 @@
-//! Contact of a free block: its held neighbours, and the held nodes at its corners.
+//! Contact of a free block: its held neighbours, and the held nodes around its corners.
 
 use crate::geometry::NodeSet;
 use crate::job::Dims;
 use crate::machine::Placement;
 use crate::topology::Grid;
 
-/// Counts the held neighbours of free blocks.
+/// Counter of the held neighbours of free blocks.
 ///
-/// The held nodes beyond a face are its area minus its free nodes, which are counted 64 at a time
-/// along dimension 0. For the two faces perpendicular to dimension 0 there is a second set of free
-/// nodes, with dimensions 0 and 1 exchanged. In two dimensions **O(s / 64)** for sides up to *s*;
-/// in *d* dimensions **O(sᵈ⁻² · s / 64)** for each of the 2 *d* faces.
+/// The number of held nodes beyond a face is the area of the face minus its free nodes. Free nodes
+/// are counted 64 at a time along dimension 0. For the two faces across dimension 0, a second set
+/// of the free nodes is used, in which dimensions 0 and 1 are exchanged.
+///
+/// In two dimensions **O(s / 64)** for each face, with sides up to *s*. In *d* dimensions **O(sᵈ⁻²
+/// · s / 64)** for each of the 2 *d* faces.
 #[derive(Clone, Debug)]
 pub(super) struct Contact {
-    /// The grid with dimensions 0 and 1 exchanged, and its free nodes; `None` in one dimension.
+    /// The grid and its free nodes with dimensions 0 and 1 exchanged; `None` if there is one
+    /// dimension.
     turned: Option<(Grid, NodeSet)>,
-    /// Weight of a neighbour off the mesh: 1 if walls count as held, otherwise 0.
+    /// Weight of a neighbour beyond the edge of the mesh: 1 if walls count as held, otherwise 0.
     wall: u32,
 }
 
 impl Contact {
-    /// Creates the counter for a grid with all nodes free.
+    /// Creates the counter for a grid on which all nodes are free.
     pub(super) fn new(grid: &Grid, count_walls: bool) -> Contact {
         let turned = (grid.dimensions() > 1).then(|| {
             let mut rings = grid.rings().to_vec();
@@ -56,9 +59,10 @@ impl Contact {
         }
     }
 
-    /// Number of links between nodes of a free block and held neighbours outside the block. If a
-    /// block covers all but one node of a ring, this node counts on both sides. Only the faces in
-    /// `blocked` are examined.
+    /// Number of links between nodes of a free block and held neighbours outside the block.
+    ///
+    /// Only the faces in `blocked` are examined. If the block covers all but one node of a ring,
+    /// this node counts on both sides of the block.
     pub(super) fn boundary(
         &self,
         grid: &Grid,
@@ -131,12 +135,13 @@ impl Faces {
         all
     }
 
-    /// Adds the high or low face of dimension `d`, unless `is` is false.
+    /// If `is` is true, adds a face across dimension `d`: the high face if `high` is set, else the
+    /// low one.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }
 
-    /// Total number of nodes of the faces in this set, for a block with these sides.
+    /// Total number of nodes of the faces in this set, for a block with the given sides.
     pub(super) fn area(self, sides: &[u32]) -> u64 {
         let nodes: u32 = sides.iter().product();
         let in_pairs = sides.iter().enumerate();
@@ -154,15 +159,17 @@ impl Faces {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// The block fills the ring, and has no neighbours along it.
+    /// No nodes, because the block covers the whole ring.
     Nothing,
     Wall,
-    /// Coordinate of the neighbours along the dimension.
+    /// The nodes with this coordinate along the dimension.
     Nodes(u32),
 }
 
-/// Neighbours in direction `high` of dimension `d` of a block covering `length` coordinates from
-/// `at`.
+/// Neighbours of a block in one direction of dimension `d`: upwards if `high` is set, else
+/// downwards.
+///
+/// The block covers `length` coordinates of this dimension, from `at` on.
 pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) -> Beside {
     let (side, end) = (grid.sides()[d], at + length);
     match (grid.is_ring(d), high) {
@@ -175,9 +182,13 @@ pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) ->
     }
 }
 
-/// Number of held nodes around the corners of a block. Around each corner are 2ᵈ − 1 nodes outside
-/// the block, some of them diagonally across. Nodes off the mesh count as held. Rings wrap around,
-/// so one node may count at several corners. **O(4ᵈ · d)** in *d* dimensions.
+/// Number of held nodes around the corners of a block.
+///
+/// Around each corner are 2ᵈ − 1 nodes outside the block, some of them diagonally across. Positions
+/// outside the mesh count as held nodes. Since rings wrap around, one node may count at several
+/// corners.
+///
+/// **O(4ᵈ · d)** in *d* dimensions.
 pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &[u32]) -> u32 {
     let d = sides.len();
     let mut held = 0;
@@ -198,7 +209,10 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
     held
 }
 
-/// `at`, or its neighbour in direction `high` if `beyond` is set; `None` past a wall.
+/// Coordinate `at` if `beyond` is false, otherwise its neighbour; `None` if the neighbour is a
+/// wall.
+///
+/// The neighbour lies above `at` if `high` is set, and below it otherwise.
 fn step(grid: &Grid, d: usize, at: u32, high: bool, beyond: bool) -> Option<u32> {
     let side = grid.sides()[d];
     let at = if grid.is_ring(d) { at % side } else { at };
@@ -219,9 +233,10 @@ fn exchanged(numbers: &[u32]) -> Dims {
     numbers
 }
 
-/// Visits the rows of a block as runs of consecutive nodes, in any order. Unlike
-/// [`Block::for_each_run`](crate::machine::Block::for_each_run), it needs no divisions, because the
-/// coordinates of the corner are given.
+/// Visits the rows of a block as runs of consecutive nodes, in any order.
+///
+/// The coordinates of the corner are given. Therefore, unlike
+/// [`Block::for_each_run`](crate::machine::Block::for_each_run), this function needs no divisions.
 fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMut(u32, u32)) {
     if let (&[x, y], &[w, h], &[width, height]) = (corner, sides, grid.sides()) {
         for at in y..y + h {
@@ -245,7 +260,7 @@ fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMu
     }
 }
 
-/// Visits `count` nodes of a row as one run, or as two if they wrap around the end of the row.
+/// Visits `count` nodes of a row, as two runs if they wrap around the end of the row, else as one.
 fn for_each_run(row: u32, from: u32, count: u32, width: u32, mut visit: impl FnMut(u32, u32)) {
     let before_the_edge = count.min(width - from);
     visit(row + from, before_the_edge);
@@ -260,7 +275,7 @@ mod tests {
     use crate::machine::{Block, Site};
     use crate::topology::Topology;
 
-    /// The example of docs/weighted-boundary-search.md.
+    /// The machine state is the example in docs/weighted-boundary-search.md.
     #[test]
     fn two_pockets_of_which_one_has_the_greater_boundary() {
         let mut site = Site::new(Topology::mesh(&[18, 9]).unwrap(), 1.0);

@@ -1,4 +1,4 @@
-//! Boundary search with ties broken by the number of held nodes around a block's corners.
+//! Boundary search in which ties go to the block with the most held nodes around its corners.
 
 use super::boundary_search::BoundarySearch;
 use crate::alloc::AllocatorEntry;

@@ -1,19 +1,21 @@
-//! Candidate positions (peaks) for the free block with the most contact with held nodes.
+//! Positions, called peaks, at which a free block may have the most contact with held nodes.
 
 use super::contact::Faces;
 use crate::alloc::block::held::Span;
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Held nodes at the low and the high end of their block, for each dimension, and possibly more.
-/// The function that fills the sets determines whether borders between touching blocks are edges.
+/// For each dimension, the nodes at the low end and at the high end of the held blocks.
+///
+/// The sets may contain further nodes. The function that fills them determines whether the borders
+/// between touching held blocks belong to them.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     pub(super) low: Vec<NodeSet>,
     pub(super) high: Vec<NodeSet>,
-    /// Nodes with the coordinate 0, for each dimension.
+    /// For each dimension, the nodes with the coordinate 0.
     first: Vec<NodeSet>,
-    /// Nodes with the highest coordinate, for each dimension.
+    /// For each dimension, the nodes with the highest coordinate.
     last: Vec<NodeSet>,
     held: NodeSet,
 }
@@ -32,7 +34,9 @@ impl Edges {
         Edges { low: sets(), high: sets(), first, last, held: NodeSet::empty(grid.nodes()) }
     }
 
-    /// Finds the edges between held and free nodes; the borders between held blocks are no edges.
+    /// Finds the edges between held and free nodes; borders between two held blocks are not
+    /// included.
+    ///
     /// **O(d · n / 64)** for *n* nodes in *d* dimensions.
     pub(super) fn of_held(&mut self, grid: &Grid, free: &NodeSet) {
         self.held.assign_complement(free);
@@ -48,8 +52,10 @@ impl Edges {
         }
     }
 
-    /// Finds the edges of each held span, whose neighbours may have another weight. **O(n / 64)**
-    /// for *n* nodes, plus the number of nodes on the surfaces of the spans.
+    /// Finds the edges of each held span, including borders between spans, which may differ in
+    /// weight.
+    ///
+    /// **O(n / 64)** for *n* nodes, plus the number of nodes on the surfaces of the spans.
     pub(super) fn of_spans<'a>(&mut self, grid: &Grid, spans: impl Iterator<Item = &'a Span>) {
         self.low.iter_mut().chain(&mut self.high).for_each(NodeSet::clear);
         for span in spans {
@@ -65,38 +71,46 @@ impl Edges {
     }
 }
 
-/// Finds the positions of a free block that may have the most contact with held nodes.
+/// Search for the positions at which a free block may have the most contact with held nodes.
 ///
-/// A position is the lowest corner of the block. The lowest one of most contact is always found.
+/// A position is the base (lowest corner) of the block. Of all positions with the most contact, the
+/// lowest one is always found.
 ///
-/// A block that moves up along one dimension, while its nodes stay free, touches held nodes ahead
-/// or behind only at the two ends of its range. In between, each step adds the neighbours beside
-/// its new front and subtracts those beside its old back. If one step raises contact and the next
-/// does not, a held block beside the moving block has its low edge level with the back, or its high
-/// edge with the front. So a base is a candidate, called a peak, only if for each dimension it is
-/// an end of its range, or a held block beside another face has such an edge.
+/// Consider a block that moves up along one dimension while all its nodes remain free. Ahead of it
+/// and behind it, it touches held nodes only at the two ends of its range. In between, each step
+/// adds the held neighbours beside its new front, and subtracts those beside its old back. Suppose
+/// that one step raises the contact, but the next step does not. Then a held block beside the
+/// moving block begins level with its back, or ends level with its front.
 ///
-/// Das Sharma & Pradhan show this for lists of blocks. Here it holds for sets of nodes, as long as
-/// no contact is negative, so that held blocks may have different weights.
+/// A base is therefore a candidate, called a peak, only if the following holds for each dimension.
+/// The base is an end of its range, or a held block beside another face begins or ends in this way.
 ///
-/// If `corners` is set, ties go to the block with more held nodes around its corners. While contact
-/// stays equal, this number can rise only if the low edge of a held block is level with the back or
-/// the front of the block, or one step beyond. Bases with such an edge are candidates too.
+/// Das Sharma & Pradhan show this for lists of blocks. It also holds for sets of nodes, and for
+/// held blocks of different weights, as long as no contact is negative.
+///
+/// If `corners` is set, ties go to the block with more held nodes around its corners. While the
+/// contact remains equal, this number can rise only in one case. A held block must begin level with
+/// the back or the front of the block, or one step beyond them. Bases with such a held block are
+/// candidates too.
 ///
 /// **O(d² · n / 64)** in two dimensions, otherwise **O(d³ · log s · n / 64)**, for sides up to *s*.
 #[derive(Clone, Debug)]
 pub(super) struct Peaks {
     peaks: NodeSet,
-    /// Indices of the nonzero words of `peaks`.
+    /// Indices of the words of `peaks` that are not 0.
     words: Vec<usize>,
-    /// Bases from which the block cannot move one step down, for each dimension. The sets also
-    /// contain nodes that are not bases and, around a ring, bases from which it can move.
+    /// For each dimension, the bases from which the block cannot move one step down.
+    ///
+    /// The sets also contain nodes that are not bases. On a ring, they also contain bases at
+    /// coordinate 0 from which the block can move.
     low: Vec<NodeSet>,
-    /// Counterpart of `low` for one step up.
+    /// For each dimension, the bases from which the block cannot move one step up; otherwise like
+    /// `low`.
     high: Vec<NodeSet>,
-    /// Bases that pass the test for a peak along one dimension.
+    /// Bases that satisfy the condition for a peak in the current dimension.
     candidates: NodeSet,
-    /// Edge nodes of held blocks, moved to the base of a block that is level with the edge.
+    /// Bases of blocks that begin or end level with an edge of a held block, in the current
+    /// dimension.
     level: NodeSet,
     reached: NodeSet,
     spare: NodeSet,
@@ -118,7 +132,7 @@ impl Peaks {
         }
     }
 
-    /// Finds the peaks among the free bases of a block, and possibly some other bases.
+    /// Finds the peaks among the free bases of a block. Some other bases may also be found.
     pub(super) fn find(
         &mut self,
         grid: &Grid,
@@ -154,9 +168,12 @@ impl Peaks {
         self.words.extend(words.filter(|(_, word)| **word != 0).map(|(index, _)| index));
     }
 
-    /// Calls `visit` for each peak, lowest first, with the faces at which its block is stopped. The
-    /// block touches held nodes only at these faces. `all_sides` selects the peaks whose block is
-    /// stopped at all faces, or the other peaks.
+    /// Calls `visit` for each peak, lowest first, with the faces at which the block there is
+    /// stopped.
+    ///
+    /// The block can touch held nodes only at these faces. If `all_sides` is set, only peaks at
+    /// which the block is stopped at all faces are visited. Otherwise, only the other peaks are
+    /// visited.
     pub(super) fn for_each(&self, all_sides: bool, mut visit: impl FnMut(Node, Faces)) {
         let faces = || self.low.iter().zip(&self.high);
         for &i in &self.words {
@@ -177,8 +194,10 @@ impl Peaks {
         }
     }
 
-    /// Stores in `level` the bases at which a block begins or ends at an edge along `d`. If
-    /// `corners` is set, blocks that are off by one step are included.
+    /// Stores in `level` the bases at which a block begins or ends level with an edge along
+    /// dimension `d`.
+    ///
+    /// If `corners` is set, bases at which the block is one step off such an edge are included.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);
@@ -190,7 +209,10 @@ impl Peaks {
         }
     }
 
-    /// Adds the bases of blocks that are level with the edge of a held block beside another face.
+    /// Adds the bases of blocks that are level with the edge of a held block beside one of their
+    /// faces.
+    ///
+    /// Only faces across dimensions other than `d` are considered.
     fn beside_faces(&mut self, grid: &Grid, d: usize, sides: &[u32], corners: bool) {
         for across in (0..sides.len()).filter(|&across| across != d) {
             if sides.len() == 2 {
@@ -207,8 +229,11 @@ impl Peaks {
         }
     }
 
-    /// Replaces each node in `reached` by the bases of blocks that cover it along one dimension. If
-    /// `corners` is set, blocks that end just before it or begin just after it count too.
+    /// Replaces each node in `reached` by the bases of all blocks that cover it along one
+    /// dimension.
+    ///
+    /// If `corners` is set, blocks that end just before the node or begin just after it are
+    /// included.
     fn spread(&mut self, grid: &Grid, along: usize, side: u32, corners: bool) {
         let mut length = side;
         if corners {
@@ -226,7 +251,8 @@ impl Peaks {
     }
 }
 
-/// Adds to `to` the nodes that lie `steps` below a node in `from`, and some others.
+/// Adds to `to` the nodes that lie `steps` below a node in `from`; some other nodes may be added
+/// too.
 fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     let steps = if grid.is_ring(d) { steps % side } else { steps };
@@ -236,7 +262,7 @@ fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32
     }
 }
 
-/// Adds to `to` the nodes that lie one step above a node in `from`, and some others.
+/// Adds to `to` the nodes that lie one step above a node in `from`; some others may be added too.
 fn add_behind(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     to.unite_shifted_up(from, stride);

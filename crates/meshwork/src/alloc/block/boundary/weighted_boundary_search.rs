@@ -68,7 +68,9 @@ static WEIGHTINGS: Words<Weighting, 3> = Words::new([
     ("exponential", Weighting::Exponential),
 ]);
 
-/// Weights are multiples of 2⁻³², so that sums do not depend on their order and ties are exact.
+/// The weighted boundary search strategy, with weights that are multiples of 2⁻³².
+///
+/// Therefore, sums of weights do not depend on the order of the summands, and ties are exact.
 #[derive(Clone)]
 struct WeightedBoundarySearch {
     best: BestBase,
@@ -85,7 +87,7 @@ enum Weighting {
     Exponential,
 }
 
-/// Weight of a wall or a node claimed just now, in units of 2⁻³².
+/// Weight of a wall, or of a node that has just been claimed, in units of 2⁻³².
 const ONE: u64 = 1 << 32;
 
 impl WeightedBoundarySearch {
@@ -136,9 +138,10 @@ impl Allocator for WeightedBoundarySearch {
     }
 }
 
-/// Held blocks with a positive weight, sorted by begin and by end along each dimension. A held
-/// block that touches a free block from above begins exactly where the free block ends, so only a
-/// few held blocks are compared with each face.
+/// Held blocks with a positive weight, sorted along each dimension by begin and by end.
+///
+/// If a held block touches a free block from above, it begins exactly where the free block ends. So
+/// each face is compared with only a few held blocks.
 struct Surfaces<'a> {
     begins: Vec<Vec<(u32, u64, &'a Span)>>,
     ends: Vec<Vec<(u32, u64, &'a Span)>>,

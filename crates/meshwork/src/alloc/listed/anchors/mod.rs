@@ -73,13 +73,14 @@ pub struct Anchors {
     covered: NodeSet,
 }
 
-/// The free boxes of one listed shape that are best by the criteria.
+/// Free boxes of one listed shape that have not been rejected by any criterion so far.
 struct Found {
     torus: usize,
     entry: usize,
-    /// Corner cells of the boxes that no criterion has rejected.
+    /// Corner cells of the boxes that no criterion has rejected so far.
     bases: NodeSet,
-    /// Cost by each criterion that compares boxes of different listed shapes; lower is better.
+    /// Costs of the boxes by the criteria that compare boxes of different shapes; lower costs are
+    /// better.
     key: Vec<i64>,
 }
 
@@ -100,7 +101,7 @@ impl Anchors {
         &self.toruses
     }
 
-    /// The total size, in nodes, of the listed boxes with at least one node outside `available`.
+    /// Total size, in nodes, of all listed boxes with at least one node that is not in `available`.
     ///
     /// # Complexity
     /// **O(p · log s · n / 64)** for *p* listed shapes with sides up to *s* on *n* nodes.
@@ -109,13 +110,14 @@ impl Anchors {
         self.toruses.iter().map(|torus| torus.fragmentation(available)).sum()
     }
 
-    /// Whether some torus has a listed shape with boxes of `size` nodes.
+    /// Whether at least one torus has a listed shape whose boxes have `size` nodes.
     #[must_use]
     pub fn lists(&self, size: u32) -> bool {
         self.toruses.iter().any(|torus| torus.entries().iter().any(|entry| entry.size() == size))
     }
 
-    /// The best free box of `size` nodes, and whether boxes of its shape overlap other boxes.
+    /// The best free box of `size` nodes, and whether boxes of its shape overlap others of equal
+    /// size.
     fn best(
         &self,
         nodes: &Nodes,
@@ -221,7 +223,8 @@ impl Rule for Anchors {
         true
     }
 
-    /// True for every job in segments: Slurm checks the size of its boxes, but not their number.
+    /// True for every job in segments, because Slurm checks the size of its boxes, but not their
+    /// number.
     fn waits_in_vain(&self, request: &NodeRequest) -> bool {
         request.is_cut()
     }

@@ -1,11 +1,12 @@
-//! Overlaps between boxes of a torus: how many other boxes overlap each box.
+//! Overlaps between the boxes of a torus: the number of other boxes that overlap each box.
 
 use super::Shape;
 use crate::geometry::NodeSet;
 use crate::topology::Grid;
 
-/// Whether boxes of a listed shape overlap one another or boxes of another listed shape. A shape
-/// that is listed twice overlaps its duplicate.
+/// Whether boxes of a listed shape overlap one another, or overlap boxes of the shapes in `others`.
+///
+/// If `others` contains a duplicate of the shape, the shape overlaps its duplicate.
 pub(super) fn grids_overlap<'a>(
     sides: &[u32],
     shape: &Shape,
@@ -38,17 +39,19 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Counter of boxes: 16 bits suffice below 2¹⁶ cells, and are added twice as fast as 32.
+/// Integer type for numbers of boxes: `u16` for tori of fewer than 2¹⁶ cells, otherwise `u32`.
+///
+/// Numbers of 16 bits are added twice as fast as numbers of 32 bits.
 pub(super) trait Count: Copy + Ord + Into<u32> {
     const ZERO: Self;
     const MOST: Self;
 
     fn of(number: u32) -> Self;
 
-    /// `self` if all bits of the mask are ones, and `other` if the mask is 0.
+    /// Returns `self` if all bits of the mask are 1, and `other` if all bits are 0.
     fn where_or(self, mask: u16, other: Self) -> Self;
 
-    /// `self + more - less`. Intermediate sums may wrap, the result does not.
+    /// Returns `self + more - less`. Intermediate sums may wrap around, but the result does not.
     fn with_without(self, more: Self, less: Self) -> Self;
 }
 
@@ -86,10 +89,13 @@ impl Count for u32 {
     }
 }
 
-/// Counts, for each box with the sides `own`, the overlapping boxes with the corners `others`.
-/// Boxes overlap if the corner of one lies in a window around the corner of the other. The corners
-/// in each window are counted by sums along one axis after another, in **O(n)** for *n* cells of
-/// the torus.
+/// For each box with the sides `own`, counts the boxes at the corners `others` that overlap it.
+///
+/// The boxes at `others` have the sides `other`. Two boxes overlap if the corner of one lies in a
+/// window around the corner of the other. The corners in each window are counted by sums, along one
+/// axis after another.
+///
+/// **O(n)** for *n* cells of the torus.
 pub(super) fn count_meeting<C: Count>(
     grid: &Grid,
     others: &NodeSet,
@@ -126,12 +132,14 @@ pub(super) fn count_meeting<C: Count>(
     counts
 }
 
-/// Maximum length of a row of bits for which two copies of the row fit in a word of 64 bits.
+/// Maximum length of a row of bits of which two copies fit in a word of 64 bits.
 const LONGEST_ROW_OF_BITS: usize = 32;
 
-/// Counts the members of a set in a window around each position of each row of `length` nodes. The
-/// window of a position begins `before` positions before it. Full and empty rows, the most frequent
-/// ones, are not examined bit by bit.
+/// For each position of each row of `length` nodes, counts the members of a set in a window around
+/// it.
+///
+/// The window of a position begins `before` positions earlier. Most rows are full or empty, and
+/// need not be examined bit by bit.
 fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<C> {
     let mut counts = vec![C::ZERO; set.universe() as usize];
     let full = (1_u64 << length) - 1;
@@ -161,7 +169,7 @@ fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usi
     counts
 }
 
-/// Mask for each bit of each byte: all ones if the bit is 1, otherwise 0.
+/// For each value of a byte and each of its bits, a mask: all ones if the bit is 1, otherwise 0.
 const LANES: [[u16; 8]; 256] = {
     let mut lanes = [[0; 8]; 256];
     let mut i = 0;
@@ -172,7 +180,9 @@ const LANES: [[u16; 8]; 256] = {
     lanes
 };
 
-/// Counts the bits in the window at each position of a row, of which `twice` has two copies.
+/// For each position of a row of bits, counts the ones in the window that begins there.
+///
+/// `twice` has two copies of the row, one after the other.
 fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: usize) {
     let length = counts.len();
     let mut numbers = [C::ZERO; 64];
@@ -196,7 +206,7 @@ fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: u
     }
 }
 
-/// Minimum and maximum of the numbers whose bits in `word` are 1.
+/// Minimum and maximum of those of the numbers whose bit in `word` is 1.
 pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     let (mut least, mut most) = ([C::MOST; 8], [C::ZERO; 8]);
     let mut look_at = |byte: u8, numbers: &[C; 8]| {
@@ -228,8 +238,10 @@ fn as_numbers<C: Count>(set: &NodeSet) -> Vec<C> {
     numbers
 }
 
-/// For each row of numbers in `from`, adds up the `window` rows around it. There are `length` rows
-/// of `stride` numbers. The window of a row begins `before` rows earlier and wraps around.
+/// For each row of numbers in `from`, adds up the `window` rows around it.
+///
+/// There are `length` rows of `stride` numbers each. The window of a row begins `before` rows
+/// earlier, and wraps around at the ends.
 fn slide<C: Count>(
     from: &[C],
     to: &mut [C],
@@ -259,7 +271,7 @@ fn slide<C: Count>(
     }
 }
 
-/// Variant of [`slide`] for rows of a single number.
+/// Variant of [`slide`] for rows that consist of a single number.
 fn slide_numbers<C: Count>(from: &[C], to: &mut [C], window: usize, before: usize) {
     let length = from.len();
     let (mut gone, mut come) = ((length - before) % length, length - before);
@@ -284,12 +296,12 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
 
-    /// Whether windows of the lengths `own` and `other` overlap on a ring.
+    /// Whether a window of length `own` at `a` and one of length `other` at `b` overlap on a ring.
     fn share(a: u32, own: u32, b: u32, other: u32, length: u32) -> bool {
         (0..own).any(|i| (0..other).any(|j| (a + i) % length == (b + j) % length))
     }
 
-    /// Rows of up to 16, of up to 32, and of more positions are counted by different code.
+    /// The code is different for rows of up to 16 positions, of up to 32 positions, and of more.
     #[test]
     fn boxes_are_counted_as_they_meet() {
         let mut rng = Stream::new(3, 0, "boxes");

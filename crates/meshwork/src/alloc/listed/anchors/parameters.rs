@@ -1,4 +1,4 @@
-//! Parameters of the allocator `anchors`: tori, and listed shapes (boxes with their positions).
+//! Parameters of the allocator `anchors`: tori, and listed shapes of boxes with their positions.
 
 use super::super::adapter::{RuleAllocator, nodes_of};
 use super::super::criteria::Criterion;
@@ -70,7 +70,7 @@ pub(super) fn build(params: &Params, machine: &Topology) -> Result<RuleAllocator
     Ok(if looks { allocator.remembering_ends() } else { allocator })
 }
 
-/// The machine as one torus, with layers of further dimensions stacked along the third.
+/// The machine as one torus of three dimensions, whose third axis also stands for all further ones.
 fn of_machine(params: &Params, grid: &Grid, listed: Option<&[Params]>) -> Result<Torus, Problem> {
     let side = |axis: usize| grid.sides().get(axis).copied().unwrap_or(1);
     let sides = [side(0), side(1), grid.sides().iter().skip(2).product()];
@@ -158,7 +158,7 @@ fn three(params: &Params, key: &str) -> Result<Option<[u32; 3]>, Problem> {
     })
 }
 
-/// Shapes from one node to the whole torus; the box doubles along one axis at a time.
+/// Shapes from a single node to the whole torus. Each doubles the one before along the next axis.
 fn nested(sides: [u32; 3]) -> Vec<Shape> {
     let mut shapes = vec![Shape::aligned([1; 3])];
     let mut dims = [1; 3];

@@ -1,4 +1,5 @@
-//! Torus of the allocator `anchors`: its cells, its listed shapes (boxes), and free boxes.
+//! Torus of the allocator `anchors`, with its cells, its listed shapes of boxes, and its free
+//! boxes.
 
 mod narrow;
 
@@ -7,21 +8,22 @@ use crate::alloc::listed::{Ends, Nodes};
 use crate::geometry::{FreeBases, NodeSet};
 use crate::topology::{Grid, Node, TopologyError};
 
-/// Listed shape: the sides of a box, and its possible positions, in nodes along x, y and z.
+/// Listed shape of boxes: the sides of a box, and the positions at which it may lie in a torus.
 ///
-/// The parameters call it a placement. A spacing of 0 stands for the side of the box.
+/// Sides and positions are numbers of nodes along x, y and z. The parameters call a shape a
+/// placement. A spacing of 0 stands for the side of the box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Sides of the box.
+    /// Sides of the box along x, y and z.
     pub sides: [u32; 3],
-    /// Distance along each axis from one position of the box to the next.
+    /// Distance from one position of the box to the next, along each axis.
     pub spacing: [u32; 3],
-    /// First position of the box along each axis.
+    /// First position of the box, along each axis.
     pub seed: [u32; 3],
 }
 
 impl Shape {
-    /// Creates a shape whose box can begin at every multiple of its sides along each axis.
+    /// Creates a shape whose box can begin at every multiple of its own sides, along each axis.
     ///
     /// ```
     /// use meshwork::alloc::listed::anchors::Shape;
@@ -33,7 +35,9 @@ impl Shape {
         Shape { sides, spacing: sides, seed: [0; 3] }
     }
 
-    /// Positions of the box along `axis` of a torus with the side `length`, in the order tried.
+    /// Positions of the box along `axis`, in the order in which they are tried.
+    ///
+    /// `length` is the side of the torus along this axis.
     #[must_use]
     pub fn positions(&self, axis: usize, length: u32) -> Vec<u32> {
         let step = if self.spacing[axis] == 0 { self.sides[axis] } else { self.spacing[axis] };
@@ -47,66 +51,68 @@ impl Shape {
         }
     }
 
-    /// Number of nodes of the box.
+    /// Number of nodes of a box of this shape.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.sides.iter().product()
     }
 }
 
-/// Cells up to which a torus stores its boxes in order; a larger torus would need too much memory.
+/// Maximum number of cells of a torus that stores its boxes in order. Others would need much
+/// memory.
 const MOST_IN_ORDER: u32 = 1 << 16;
 
-/// Free boxes above which a search in `in_order` is faster than comparing their positions.
+/// Number of free boxes above which searching `in_order` is faster than comparing their positions.
 const FEW: u32 = 32;
 
-/// Listed shape of a torus, with all boxes that it stands for.
+/// Listed shape of a torus, with the boxes of this shape at all positions.
 #[derive(Clone, Debug)]
 pub struct Entry {
     shape: Shape,
-    /// Rank of each coordinate along each axis; `None` if no box begins there.
+    /// For each axis and coordinate, the rank in the order of trial; `None` if no box begins there.
     order: [Vec<Option<u32>>; 3],
-    /// Corner cells of all boxes.
+    /// Corner cells of all boxes of the shape.
     bases: NodeSet,
-    /// Corner cells of all boxes, in the order tried; empty on a large torus.
+    /// Corner cells of all boxes, in the order in which they are tried; empty on a large torus.
     in_order: Vec<u32>,
-    /// Corner cells of the boxes without holes and without a node in two cells.
+    /// Corner cells of the boxes that have no hole and in which no node occurs twice.
     complete: NodeSet,
     overlaps_others: bool,
 }
 
 impl Entry {
-    /// Listed shape, as it was given.
+    /// The shape as it was given in the list.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Number of nodes of each box.
+    /// Number of nodes of each box of the shape.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.shape.size()
     }
 
-    /// Number of boxes, including incomplete and duplicate ones.
+    /// Number of boxes of the shape, including boxes with holes and boxes with equal nodes.
     #[must_use]
     pub fn anchors(&self) -> u32 {
         self.bases.count()
     }
 
-    /// Number of boxes that can be allocated: no cell is a hole, and no node is in two cells.
+    /// Number of boxes that can be allocated, because they have no hole and no node occurs twice in
+    /// them.
     #[must_use]
     pub fn complete_anchors(&self) -> u32 {
         self.complete.count()
     }
 
-    /// Whether a box of this listed shape overlaps another box of equal size, of any listed shape.
+    /// Whether a box of this shape overlaps another box of equal size, whatever its shape.
     #[must_use]
     pub fn overlaps_others(&self) -> bool {
         self.overlaps_others
     }
 
-    /// Corner cell of each box, in the order tried; x changes slowest.
+    /// Corner cells of all boxes, in the order in which they are tried, where x changes slowest.
     pub fn corners<'a>(&'a self, grid: &'a Grid) -> impl Iterator<Item = u32> + 'a {
         let sides = grid.sides();
         let [xs, ys, zs] = [0, 1, 2].map(|axis| self.shape.positions(axis, sides[axis]));
@@ -129,29 +135,30 @@ impl Entry {
     }
 }
 
-/// Torus of three dimensions; each cell is a node or a hole.
+/// Torus of three dimensions, each cell of which is a node or a hole.
 #[derive(Clone, Debug)]
 pub struct Torus {
     grid: Grid,
     cells: Vec<Option<Node>>,
-    /// Runs of consecutive cells with consecutive nodes: first cell, first node and length.
+    /// Runs of consecutive cells that have consecutive nodes: first cell, first node and length.
     runs: Vec<(u32, Node, u32)>,
     holes: NodeSet,
-    /// Whether no node is in two cells.
+    /// Whether every node is in at most one cell.
     is_plain: bool,
-    /// Sorted by the size of boxes, then in the order of the list.
+    /// Listed shapes, sorted by the size of their boxes; equal sizes are in the order of the list.
     entries: Vec<Entry>,
     free_bases: FreeBases,
 }
 
-/// Free nodes of a torus, as a set of cells.
+/// State of a torus during one decision, with its free nodes as a set of cells.
 #[derive(Clone)]
 pub(super) struct View {
     free: NodeSet,
-    /// Free cells up to each weight, lightest first; empty if all weights are equal.
+    /// For each weight in ascending order, the free cells up to this weight; empty if all are
+    /// equal.
     by_weight: Vec<(u32, NodeSet)>,
     required: Option<NodeSet>,
-    /// Whether all required nodes are in the torus.
+    /// Whether all required nodes lie in the torus.
     holds_required: bool,
     ends: Option<Ends>,
 }
@@ -163,10 +170,11 @@ impl View {
 }
 
 impl Torus {
-    /// Creates a torus from the node of each cell, `None` for a hole; x changes fastest.
+    /// Creates a torus from the nodes of its cells; `None` stands for a hole, and x changes
+    /// fastest.
     ///
     /// # Errors
-    /// If there is no grid with these sides.
+    /// If there is no grid with the given sides.
     ///
     /// # Panics
     /// If the number of cells does not match the sides, or a listed shape is larger than the torus.
@@ -258,35 +266,35 @@ impl Torus {
         })
     }
 
-    /// Grid of the cells, which wraps in every dimension.
+    /// Grid of the cells, in which every dimension wraps around.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// Listed shapes with their boxes, sorted by size.
+    /// Listed shapes with their boxes, sorted by the size of the boxes.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Nodes of all cells; a node in two cells is returned twice.
+    /// Nodes of all cells. If a node is in two cells, it is returned twice.
     pub fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
         self.cells.iter().copied().flatten()
     }
 
-    /// Node of each cell; `None` for a hole.
+    /// Node of each cell of the torus; `None` for a hole.
     #[must_use]
     pub fn cells(&self) -> &[Option<Node>] {
         &self.cells
     }
 
-    /// Cells of a box, from its corner cell and the index of its listed shape.
+    /// Cells of one box, which is given by its corner cell and the index of its listed shape.
     pub fn cells_of_box(&self, entry: usize, corner: u32) -> impl Iterator<Item = u32> + '_ {
         self.cells_of(corner, &self.entries[entry].shape)
     }
 
-    /// Number of boxes of a listed shape, where boxes with the same nodes count once.
+    /// Number of boxes of a listed shape, where boxes with equal nodes are counted once.
     #[must_use]
     pub fn distinct_boxes(&self, entry: usize) -> u32 {
         let shape = &self.entries[entry].shape;
@@ -314,9 +322,10 @@ impl Torus {
         boxes.len() as u32
     }
 
-    /// Smallest and largest number of boxes of `other` that one complete box of `entry` overlaps.
+    /// Smallest and largest number of boxes of shape `other` that a box of shape `entry` overlaps.
     ///
-    /// All nodes of the machine count as free. `None` if `entry` has no complete box.
+    /// All nodes of the machine are taken to be free. Only boxes of `entry` without holes are
+    /// considered; `None` if there are none.
     #[must_use]
     pub fn breaks(&self, entry: usize, other: usize) -> Option<(u32, u32)> {
         let mut free = NodeSet::empty(self.grid.nodes());
@@ -361,7 +370,9 @@ impl Torus {
         View { free, by_weight, required, holds_required, ends: ends.cloned() }
     }
 
-    /// Corner cells of the free boxes of a listed shape; `None` if no box is free.
+    /// Corner cells of all free boxes of a listed shape; `None` if no box is free.
+    ///
+    /// If the job requires nodes, only boxes that contain all of them are returned.
     pub(super) fn free_bases(&self, view: &View, entry: usize) -> Option<NodeSet> {
         if !view.holds_required {
             return None;
@@ -389,7 +400,7 @@ impl Torus {
         (!bases.is_empty()).then_some(bases)
     }
 
-    /// The first of the corner cells in `bases`, in the order in which boxes are tried.
+    /// Of the corner cells in `bases`, the first one in the order in which boxes are tried.
     pub(super) fn first_in_order(&self, entry: usize, bases: &NodeSet) -> Option<u32> {
         let in_order = &self.entries[entry].in_order;
         if !in_order.is_empty() && bases.count() > FEW {
@@ -440,7 +451,7 @@ impl Torus {
     }
 }
 
-/// Runs of consecutive cells with consecutive nodes: first cell, first node and length.
+/// Runs of consecutive cells that have consecutive nodes: first cell, first node and length.
 fn runs_of(cells: &[Option<Node>]) -> Vec<(u32, Node, u32)> {
     let mut runs: Vec<(u32, Node, u32)> = Vec::new();
     for (cell, node) in (0..).zip(cells) {

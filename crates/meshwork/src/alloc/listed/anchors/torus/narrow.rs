@@ -1,4 +1,4 @@
-//! Reduction of the free boxes of a listed shape to those that are best by a criterion.
+//! Selection of those free boxes of a listed shape that are best by one criterion.
 
 use super::super::overlap::{Count, count_meeting, extremes};
 use super::{Shape, Torus, View};
@@ -6,7 +6,9 @@ use crate::alloc::listed::criteria::Criterion;
 use crate::geometry::NodeSet;
 
 impl Torus {
-    /// Keeps the free boxes that are best by a criterion; returns their cost, where less is better.
+    /// Keeps those of the given free boxes that are best by one criterion, and returns their cost.
+    ///
+    /// A lower cost is better.
     pub(in super::super) fn narrow(
         &self,
         view: &View,
@@ -92,7 +94,10 @@ impl Torus {
         counts
     }
 
-    /// Keeps the boxes whose neighbours have the longest remaining run time; longer costs less.
+    /// Keeps the boxes whose neighbours have the greatest total remaining run time; returns their
+    /// cost.
+    ///
+    /// The longer the time, the lower the cost.
     fn narrow_to_lasting(&self, view: &View, entry: usize, bases: &mut NodeSet) -> i64 {
         let Some(ends) = &view.ends else { return 0 };
         let lasting = |base: u32| -> f64 {
@@ -112,12 +117,14 @@ impl Torus {
         -(longest.to_bits() as i64)
     }
 
-    /// Number of free cells at the faces of a box; a cell at two faces counts twice.
+    /// Number of free cells beside the faces of a box. A cell beside two faces counts twice.
     fn free_around(&self, view: &View, base: u32, shape: &Shape) -> u32 {
         self.cells_around(base, shape).filter(|&cell| view.free.contains(cell)).count() as u32
     }
 
-    /// Cells at the faces of a box, twice if at two faces; none along an axis that the box fills.
+    /// Cells beside the faces of a box; a cell beside two faces is returned twice.
+    ///
+    /// Along an axis that the box fills completely, there are no such cells.
     fn cells_around(&self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + '_ {
         let at = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
         let shape = *shape;
@@ -134,7 +141,7 @@ impl Torus {
     }
 }
 
-/// Keeps the boxes of the lowest cost, and returns this cost.
+/// Keeps the boxes with the lowest cost, and returns this cost.
 fn keep_cheapest<C: Count>(bases: &mut NodeSet, costs: &[C]) -> i64 {
     let (mut least, mut most) = (C::MOST, C::ZERO);
     let mut least_of_word = Vec::with_capacity(bases.words().len());
