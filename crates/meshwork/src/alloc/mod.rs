@@ -101,8 +101,8 @@ pub trait Allocator: Send {
     /// Restores a state that an allocator with equal parameters returned by
     /// [memory](Allocator::memory).
     ///
-    /// The state of `site` must be the one at that time. Afterwards, both allocators give equal
-    /// answers.
+    /// The held nodes of `site` must be the same as when the state was saved. Afterwards, both
+    /// allocators give equal answers.
     ///
     /// # Errors
     /// If the numbers are not a state of such an allocator. After an error, the allocator must not
@@ -122,8 +122,8 @@ pub trait Allocator: Send {
     /// rule.
     ///
     /// The rule considers only the number of free nodes of each leaf or group. On a machine with
-    /// types of nodes, it also divides pieces (parts of nodes). If there is no rule there, the
-    /// allocator is asked for whole nodes. A node then counts as free if enough pieces fit on it.
+    /// types of nodes, it also divides pieces (parts of nodes). Without a rule, the allocator is
+    /// asked there for whole nodes, and a node counts as free if enough pieces fit on it.
     fn domain(&self) -> Option<parts::Domain> {
         None
     }
@@ -240,8 +240,9 @@ pub struct AllocatorEntry {
 }
 
 impl AllocatorEntry {
-    /// Creates the entry of an allocator that serves node counts with any free nodes, on every
-    /// wiring.
+    /// Creates the entry of an allocator that places a number of nodes on any free nodes.
+    ///
+    /// The allocator serves every wiring.
     #[must_use]
     pub const fn new(
         about: About,
@@ -407,7 +408,7 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
-/// Whether the allocator may take any free nodes alike: the default allocator on a flat machine.
+/// Whether `entry` is the default allocator of a flat machine, which takes any free nodes alike.
 pub(crate) fn takes_any(entry: &AllocatorEntry, topology: &Topology) -> bool {
     let wiring = topology.wiring();
     let usual = ALLOCATORS.iter().find(|usual| usual.about.name == default_for(wiring));

@@ -53,7 +53,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Names of the scan orders, where `true` means that the last dimension runs fastest.
+/// Values of the parameter `scan`; `true` means that the last dimension runs fastest.
 static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);
 
 #[derive(Clone)]

@@ -513,10 +513,11 @@ impl Opened {
 
     /// Index of the unused base block from which nodes are taken next.
     ///
-    /// If the number of lower blocks is limited, a lower block is selected first, then a base block
-    /// in it. Lower blocks that are already in use are preferred. Otherwise, the best fit is
-    /// selected: the block with the fewest free nodes that are at least `missing`. If no block has
-    /// that many, the block with the most free nodes is selected. Ties go to the later block.
+    /// If the number of lower blocks is limited, a lower block is selected first, and then a base
+    /// block in it. Lower blocks that are already in use are preferred to others. Apart from that,
+    /// the best fit is selected in both steps: the block with the fewest free nodes that are at
+    /// least `missing`. If no block has that many, the block with the most free nodes is selected.
+    /// Ties go to the later block.
     ///
     /// `free` has the number of free nodes of each base block, and `lower` that of each lower
     /// block.

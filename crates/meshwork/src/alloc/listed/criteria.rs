@@ -13,8 +13,7 @@ pub enum Criterion {
     ///
     /// This criterion does not compare boxes of different listed shapes.
     NextSizeDestroyed,
-    /// Prefers the box for which the larger free boxes that it overlaps have the smallest total
-    /// size.
+    /// Adds up the sizes of all larger free boxes that a box overlaps, and prefers the lowest sum.
     LargerSizesDestroyed,
     /// Prefers the box with the fewest free nodes beside its faces.
     Boundary,

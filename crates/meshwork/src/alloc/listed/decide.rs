@@ -140,8 +140,7 @@ pub trait Rule: fmt::Debug + Send + Sync {
         &[]
     }
 
-    /// Leaf switches or base blocks of the machine, of which one may have to hold all pieces of a
-    /// job.
+    /// Leaves or blocks of the machine, one of which may have to hold all pieces of a job.
     fn parts(&self, inside: Inside) -> Vec<NodeSet> {
         if inside == Inside::Block { self.base_blocks().to_vec() } else { Vec::new() }
     }

@@ -93,7 +93,7 @@ impl NodeSpans {
 }
 
 impl SpanSearch {
-    /// Moves the search on to the instant `from`, which must not be earlier than the instant
+    /// Moves the search on to the instant `from`, which must not be earlier than the one examined
     /// before.
     pub fn advance(&mut self, spans: &NodeSpans, from: i64) {
         while spans.spans.get(self.first).is_some_and(|span| span.end <= from) {

@@ -55,8 +55,8 @@ fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
 /// dimensions) is folded into two layers by halving an even side.
 ///
 /// If `side` is 4, there are further folds. A sheet is folded into four layers by halving both
-/// sides, or by quartering one. A shape of two or three dimensions can also keep their number: a
-/// side of 2 is doubled, and another, even side is halved.
+/// sides, or by quartering one. Another fold keeps the number of dimensions, two or three: a side
+/// of 2 is doubled, and another, even side is halved.
 fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     let to = sorted(to);
     match (extent(&from), extent(&to)) {

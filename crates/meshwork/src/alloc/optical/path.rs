@@ -10,7 +10,7 @@ use super::cubes::{Cubes, for_each_place};
 pub struct PathSearch {
     /// Index of the cube; cubes are in lexicographic order of their coordinates.
     pub cube: usize,
-    /// Number of nodes that the path must have.
+    /// Number of nodes of the path to be found.
     pub nodes: u32,
     /// Dimension across which the two faces lie on which the path may begin and end.
     pub axis: usize,

@@ -68,10 +68,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .asks(Asks::BlockOrNodes)
 .finds(Finds::SomeBlocks);
 
-/// Names of the ways to join cubes, where `true` means that the cubes of a job must be adjacent.
+/// Values of the parameter `joined`; `true` means that the cubes of a job must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
 
-/// Names of the treatments of other shapes than slices, where `true` means rounding up to a slice.
+/// Values of the parameter `shapes`; `true` means that other shapes are rounded up to a slice.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use super::{orders, within};
 use crate::registry::{Kind, Param};
 
-/// The key `order`: which of the nodes on which a piece of a job fits is used first.
+/// The key `order`: the order in which nodes are used for a piece of a job.
 pub const ORDER: Param = Param::new("order", Kind::Component(&orders::FAMILY))
     .absent("first, where the machine has types of `nodes`")
     .help("which of the nodes that have room for a piece is taken first");

@@ -1,4 +1,4 @@
-//! Orders in which the nodes on which a piece of a job fits are used.
+//! Orders in which nodes are used for the pieces of jobs.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::machine::tasks::{put_into, task_of};
 use crate::registry::{About, Family, Params, Problem, abouts, named};
 use crate::topology::types::NodeTypes;
 
-/// Order in which the nodes on which a piece of a job fits are used, given by a score of each node.
+/// Order in which nodes are used for a piece of a job, by a score of each node on which it fits.
 pub trait NodeOrder: Send {
     /// Scores a node on which a piece fits, from the free amounts of the node and the needs of the
     /// piece.
@@ -43,7 +43,7 @@ pub struct OrderContext<'a> {
 pub struct NodeOrderEntry {
     /// Name, description and parameters of the order.
     pub about: About,
-    /// Whether the order needs requests that are typical of the workload when it is built.
+    /// Whether the order is built from requests that are typical of the workload.
     pub learns: bool,
     /// Builds the order for a machine.
     pub build: fn(&Params, OrderContext<'_>) -> Result<Box<dyn NodeOrder>, Problem>,
@@ -66,7 +66,7 @@ impl NodeOrderEntry {
         self
     }
 
-    /// Sets whether the order needs requests that are typical of the workload when it is built.
+    /// Sets whether the order is built from requests that are typical of the workload.
     #[must_use]
     pub const fn learns(mut self, learns: bool) -> NodeOrderEntry {
         self.learns = learns;
@@ -247,7 +247,8 @@ const MOST_TASKS: usize = 64;
 /// Key of a stored score: index of the piece, type of the node, free cores, and free GPUs as bits.
 type ScoreKey = (u16, u16, u32, u64);
 
-/// Order of nodes by a rule for GPU clusters. The rule gets each node in a form of its own.
+/// Order of nodes by a rule for GPU clusters. Each node is converted to the form that the rule
+/// takes.
 struct ByRule {
     types: Arc<NodeTypes>,
     rule: Arc<dyn ScoreRule + Send + Sync>,

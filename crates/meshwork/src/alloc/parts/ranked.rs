@@ -26,12 +26,12 @@ pub(super) struct Ranked {
     suits: Vec<bool>,
     /// The log of changes that was read last, and the position up to which it was read.
     followed: Option<(u64, usize)>,
-    /// The trial whose changes were read last, and the position in the log up to which they were
-    /// read.
+    /// Number of the trial that was read last, and position in the log of changes that was reached.
     ///
-    /// The changes of a trial are undone later.
+    /// A trial consists of changes that are undone later.
     tried: Option<(u64, usize)>,
-    /// Nodes that must be read again at the next update, in addition to those in the log.
+    /// Nodes that must be read again at the next update, in addition to those in the log of
+    /// changes.
     doubted: Vec<Node>,
     fits: Vec<u32>,
     scores: Vec<i64>,

@@ -50,7 +50,7 @@ pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
     }
 }
 
-/// Reason why a job does not start that needs `count` whole nodes while only `free` nodes are free.
+/// Reason why a job that needs `count` whole nodes does not start when `free` nodes are free.
 #[must_use]
 pub fn too_few_nodes(count: u64, free: u64) -> String {
     let (nodes, need) = if count == 1 { ("node", "is") } else { ("nodes", "are") };

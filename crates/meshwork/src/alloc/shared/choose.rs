@@ -46,7 +46,8 @@ pub(super) struct Attempt<'a> {
     fits: Vec<Fit>,
     /// Index in `fits` for each node; empty if only a single node is examined.
     pub slots: Vec<u32>,
-    /// Stored results of earlier requests. If set, a node is examined only when it may be taken.
+    /// Stored results of earlier requests. If set, nodes are examined only when an attempt may take
+    /// them.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
     /// Nodes that have been examined for this job.
     pub examined: Vec<u32>,
@@ -501,7 +502,7 @@ fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     })
 }
 
-/// Repeats attempts as in Slurm 22.05, each without some more of the nodes with few CPUs and GPUs.
+/// Repeats attempts as in Slurm 22.05: each leaves out further nodes that have few CPUs and GPUs.
 fn leave_out_small(
     attempt: &mut Attempt<'_>,
     mut left: NodeSet,

@@ -89,8 +89,7 @@ impl CoreSet {
     }
 }
 
-/// Indices of the 64-bit words with the cores `start..start + count`, each with a mask of these
-/// cores.
+/// Indices of the 64-bit words with the cores `start..start + count`, and masks of these cores.
 fn masks(start: u32, count: u32) -> impl Iterator<Item = (usize, u64)> {
     let (from, to) = (i64::from(start), i64::from(start + count));
     let bits = move |word: u32| {

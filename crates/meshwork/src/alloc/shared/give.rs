@@ -460,7 +460,8 @@ fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (S
 
 /// Selects GPUs of a node for the tasks on it; `None` if there are too few.
 ///
-/// GPUs near the socket of each task come first, then GPUs near all sockets, then any others.
+/// GPUs near the socket of each task come first, then GPUs near all sockets. Other GPUs follow,
+/// unless GPUs must be near the job's cores.
 fn by_task(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -486,7 +487,8 @@ fn by_task(
 /// Selects the requested number of GPUs of a node; `None` if there are too few.
 ///
 /// Each socket first provides GPUs in proportion to the job's cores on it. Then come GPUs near all
-/// sockets, and finally other GPUs.
+/// sockets, and further GPUs near the job's cores. Other GPUs follow, unless GPUs must be near
+/// these cores.
 fn on_node(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -596,6 +598,8 @@ fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
 }
 
 /// Memory that the job gets on a node, in MB; `None` if the node has less free memory.
+///
+/// Memory that is requested for each GPU is not checked here.
 fn memory(
     machine: &SharedMachine,
     needs: &Needs,

@@ -25,7 +25,8 @@ pub(super) struct SingleTree {
 impl SingleTree {
     /// Creates the tree of a machine; `None` if the machine has no tree with a single top switch.
     ///
-    /// It is also `None` if a node or a switch is directly below two switches.
+    /// It is also `None` if a node is below no leaf switch or below two of them, or if a switch is
+    /// directly below two switches.
     pub(super) fn of(machine: &SharedMachine) -> Option<SingleTree> {
         let Domains::Tree(list) = &machine.domains else { return None };
         let mut leaf_of = vec![u32::MAX; machine.count() as usize];

@@ -70,7 +70,7 @@ pub(super) enum Memory {
     Cpu(u64),
     /// Memory on each node; 0 stands for all memory of the node.
     Node(u64),
-    /// Memory for each GPU, whose amount is in [`Gpus::memory`].
+    /// Memory for each GPU; the amount is in [`Gpus::memory`].
     Gpu,
 }
 

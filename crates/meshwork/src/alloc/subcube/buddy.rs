@@ -207,7 +207,7 @@ impl<L: BlockLists> Allocator for Buddy<L> {
 /// Visits the aligned blocks into which the subcubes of a placement can be divided.
 ///
 /// The arguments of `visit` are the first node and the dimension of a block. The dimension is the
-/// number of the lowest dimensions along which the subcube extends without a gap. There is one
+/// largest *k* for which the subcube extends along all of the *k* lowest dimensions. There is one
 /// block for each combination of coordinates in the other dimensions of the subcube.
 fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
     for block in &placement.blocks {

@@ -65,7 +65,8 @@ impl CubeLists {
         }
     }
 
-    /// The subcube in the lists that contains all of `cube`; `None` if no single one does.
+    /// The subcube in the lists that contains the whole of `cube`; `None` if no single subcube
+    /// does.
     fn holder(&self, cube: Subcube) -> Option<Subcube> {
         let masks = self.masks.keys().filter(|&mask| cube.mask & !mask == 0);
         masks
@@ -89,7 +90,8 @@ impl CubeLists {
         }
     }
 
-    /// Halves a subcube that is in no list, along one of the dimensions `among`.
+    /// Halves a subcube along one of the dimensions in `among`; the subcube itself must be in no
+    /// list.
     ///
     /// Returns the half that is kept, and the other half, which is put in the lists.
     pub(crate) fn halve(
@@ -138,8 +140,8 @@ impl CubeLists {
 
     /// Puts the nodes of a released placement in the lists.
     ///
-    /// If the machine is then empty, the lists are reset. Otherwise, subcubes that cannot be merged
-    /// in pairs would be separate for ever.
+    /// If the machine is then empty, the lists are reset. Without the reset, subcubes that cannot
+    /// be merged in pairs would be separate for ever.
     pub(crate) fn released(&mut self, placement: &Placement, site: &Site) {
         if site.free_nodes() == site.nodes() {
             *self = CubeLists::new(self.whole, self.split);
@@ -155,7 +157,7 @@ impl CubeLists {
         self.lists.iter().flatten().copied().map(number).collect()
     }
 
-    /// Restores lists that were saved; the free nodes of the site must be the ones at that time.
+    /// Restores lists that were saved; the site must have the same free nodes as at that time.
     ///
     /// # Errors
     /// If the saved subcubes do not contain each free node exactly once.

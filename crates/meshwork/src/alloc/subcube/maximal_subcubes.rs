@@ -110,7 +110,8 @@ struct Greedy {
 }
 
 impl Greedy {
-    /// Of the subcubes of the set that have at least dimension `k`, the first of the smallest ones.
+    /// Of the subcubes of the maximal set with at least dimension `k`, the first of the smallest
+    /// ones.
     fn smallest(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
         self.search.first(free, k)?;
         let largest = self.search.largest(free)?;

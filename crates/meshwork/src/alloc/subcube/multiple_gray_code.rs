@@ -59,8 +59,8 @@ const MAX_DIMENSIONS: u32 = 20;
 
 /// Multiple Gray codes strategy, which tries the codes in the order of [`symmetric_chains`].
 ///
-/// For any set of dimensions, the order of dimensions of some code begins with this set. So no
-/// subcube along these dimensions is missed. If the first code finds nothing, all sets of
+/// For every set of dimensions, there is a code whose order of dimensions begins with this set. So
+/// no subcube along these dimensions is missed. If the first code finds nothing, all sets of
 /// dimensions along which a free subcube extends are found together. Codes that can find none of
 /// these subcubes are skipped.
 #[derive(Clone)]

@@ -55,7 +55,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Names of the numbers of subcubes, where `true` means that a job may get several subcubes.
+/// Values of the parameter `cubes`; `true` means that a job may get several subcubes.
 static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
 /// Largest supported dimension of a hypercube.
@@ -96,7 +96,7 @@ impl PrimeCubeGraph {
         }
     }
 
-    /// Number of primes that contain `node`, not counting one of them; `node` must be in a prime.
+    /// Number of primes that contain `node`, minus 1 for the prime that is considered.
     fn others(&self, node: Node) -> u32 {
         self.covering[node as usize] - 1
     }

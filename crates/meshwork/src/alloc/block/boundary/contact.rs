@@ -159,10 +159,10 @@ impl Faces {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// No nodes, because the block covers the whole ring.
+    /// No nodes beside the block, because it covers the whole ring.
     Nothing,
     Wall,
-    /// The nodes with this coordinate along the dimension.
+    /// Nodes beside the block; the value is their coordinate along the dimension.
     Nodes(u32),
 }
 

@@ -104,8 +104,9 @@ pub(super) struct Peaks {
     /// The sets also contain nodes that are not bases. On a ring, they also contain bases at
     /// coordinate 0 from which the block can move.
     low: Vec<NodeSet>,
-    /// For each dimension, the bases from which the block cannot move one step up; otherwise like
-    /// `low`.
+    /// For each dimension, the bases from which the block cannot move one step up.
+    ///
+    /// The sets also contain further nodes, in the same way as `low`.
     high: Vec<NodeSet>,
     /// Bases that satisfy the condition for a peak in the current dimension.
     candidates: NodeSet,
@@ -168,12 +169,12 @@ impl Peaks {
         self.words.extend(words.filter(|(_, word)| **word != 0).map(|(index, _)| index));
     }
 
-    /// Calls `visit` for each peak, lowest first, with the faces at which the block there is
-    /// stopped.
+    /// Calls `visit` for each peak, lowest first, with the faces across which the block there
+    /// cannot move.
     ///
     /// The block can touch held nodes only at these faces. If `all_sides` is set, only peaks at
-    /// which the block is stopped at all faces are visited. Otherwise, only the other peaks are
-    /// visited.
+    /// which the block cannot move in any direction are visited. Otherwise, only the other peaks
+    /// are visited.
     pub(super) fn for_each(&self, all_sides: bool, mut visit: impl FnMut(Node, Faces)) {
         let faces = || self.low.iter().zip(&self.high);
         for &i in &self.words {

@@ -223,8 +223,9 @@ impl Rule for Anchors {
         true
     }
 
-    /// True for every job in segments, because Slurm checks the size of its boxes, but not their
-    /// number.
+    /// A job in segments waits even if it can never start.
+    ///
+    /// The reason is that Slurm checks the size of its boxes, but not their number.
     fn waits_in_vain(&self, request: &NodeRequest) -> bool {
         request.is_cut()
     }

@@ -158,7 +158,8 @@ fn three(params: &Params, key: &str) -> Result<Option<[u32; 3]>, Problem> {
     })
 }
 
-/// Shapes from a single node to the whole torus. Each doubles the one before along the next axis.
+/// Shapes from a single node to the whole torus. Each shape doubles the previous one along one
+/// axis.
 fn nested(sides: [u32; 3]) -> Vec<Shape> {
     let mut shapes = vec![Shape::aligned([1; 3])];
     let mut dims = [1; 3];

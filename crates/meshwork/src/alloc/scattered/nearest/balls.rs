@@ -22,40 +22,42 @@ pub(super) struct Balls {
     free: Vec<u16>,
     /// Tables of counts, each computed from the table `free` or from an earlier table in this list.
     sums: Vec<Sum>,
-    /// For each dimension, the table of balls over all other dimensions.
+    /// For each dimension, the table of balls that extend along all other dimensions.
     pub(super) slices: Vec<Source>,
-    /// For each lower dimension, the table of balls over all other lower dimensions.
+    /// For each lower dimension, the table of balls that extend along all other lower dimensions.
     pub(super) slices_of_planes: Vec<Source>,
-    /// Table of balls over all lower dimensions: each ball lies within one plane.
+    /// Table of balls that extend along all lower dimensions, so that each lies within one plane.
     pub(super) planes: Source,
-    /// Table of balls over all dimensions.
+    /// Table of balls that extend along all dimensions.
     all: Source,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The table `free`, because a ball over no dimension is a single node.
+    /// The table `free`, because a ball that extends along no dimension is a single node.
     Free,
     Sum(usize),
 }
 
-/// Numbers of free nodes in balls, computed from the table `of` for one dimension fewer.
+/// Table of the numbers of free nodes in balls.
+///
+/// It is computed from the table `of`, whose balls extend along one dimension fewer.
 struct Sum {
     of: Source,
     dimension: usize,
     /// For each radius in ascending order, the number of free nodes in the ball around each node.
     layers: Vec<u16>,
-    /// Number of free nodes of each ball whose coordinate along `dimension` is not below the
-    /// centre's.
+    /// For each ball, the number of its free nodes that do not lie below the centre along
+    /// `dimension`.
     ///
     /// The balls have the largest radius computed so far.
     ahead: Vec<u16>,
-    /// Number of free nodes of each ball whose coordinate along `dimension` is below the centre's.
+    /// For each ball, the number of its free nodes that lie below the centre along `dimension`.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
 
-/// Size of the ball that has just enough free nodes: its centre, its radius, and its outer nodes.
+/// Smallest ball around a centre that contains enough free nodes.
 ///
 /// All free nodes nearer than the radius `shell` are taken, and `of_it` of the free nodes at this
 /// radius.
@@ -84,11 +86,11 @@ impl Balls {
         balls
     }
 
-    /// For each dimension in `first..end`, the table of balls over `outside` and all others of
-    /// them.
+    /// For each dimension in `first..end`, the table of balls that extend along all others in this
+    /// range.
     ///
-    /// "All others" are the dimensions in `first..end` except the one itself. `outside` is a table
-    /// of balls over dimensions outside this range.
+    /// The balls also extend along the dimensions of the table `outside`, none of which is in the
+    /// range.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
             return vec![outside];
@@ -101,7 +103,8 @@ impl Balls {
         each
     }
 
-    /// Finds or creates the table of balls over `dimension` and the dimensions of the table `of`.
+    /// Finds or creates the table of balls that extend along `dimension` and the dimensions of
+    /// `of`.
     fn push(&mut self, of: Source, dimension: usize) -> Source {
         let made = self.sums.iter().position(|sum| sum.of == of && sum.dimension == dimension);
         Source::Sum(made.unwrap_or_else(|| {
@@ -217,9 +220,9 @@ impl Balls {
 
 /// Counts from which a [`Sum`] computes its counts for the next radius.
 ///
-/// They belong to balls over one dimension fewer: `here` has the next radius, and `before` the
-/// radius before it. On a ring, the counts `past_ahead` and `past_behind` of smaller radii are
-/// subtracted. Without this, a node could be counted on both sides of a centre.
+/// The counts belong to balls that extend along one dimension fewer: `here` has the next radius,
+/// and `before` the radius before it. On a ring, the counts `past_ahead` and `past_behind` of
+/// smaller radii are subtracted. Without this, a node could be counted on both sides of a centre.
 struct Sources<'a> {
     here: &'a [u16],
     before: Option<&'a [u16]>,

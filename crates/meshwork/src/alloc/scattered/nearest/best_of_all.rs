@@ -1,5 +1,6 @@
-//! Search for the best centre of a job's nodes, which counts free nodes around all centres
-//! together.
+//! Search for the best centre of a job's nodes.
+//!
+//! The free nodes around all possible centres are counted together.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};

@@ -37,10 +37,10 @@ pub(super) struct NearestNodes {
 /// Number of nodes of the largest supported machine, limited because every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
-/// Limit of the distances from centres to free nodes that are computed singly, for each node.
+/// Factor in the limit up to which distances from centres to free nodes are computed one by one.
 ///
-/// The number is multiplied by the numbers of nodes and dimensions. With more distances, it is
-/// faster to count the free nodes around all centres together.
+/// The limit is this factor times the number of nodes times the number of dimensions. With more
+/// distances, it is faster to count the free nodes around all centres together.
 const LOOKS: u64 = 16;
 
 impl NearestNodes {

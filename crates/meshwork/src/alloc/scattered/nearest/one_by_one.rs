@@ -132,7 +132,7 @@ impl Half {
         Half { sides, are_rings, at: Vec::new(), apart, counts }
     }
 
-    /// Computes the distance from a centre for each combination of coordinates in this half.
+    /// Computes the distance from a centre for each combination of coordinates in these dimensions.
     fn look_from(&mut self, centre: &[u32]) {
         self.apart.clear();
         self.apart.push(0);

@@ -35,9 +35,9 @@ pub(super) struct Planes {
     rings: Vec<Vec<u16>>,
     /// For each lower dimension, the number of free nodes in balls over all other dimensions.
     ///
-    /// The first index is the number of planes from which the whole last shell is taken. The second
-    /// is the radius plus 1, and the third is the centre in the current plane. All counts for the
-    /// radius index 0 are zero, because they stand for coordinates out of reach.
+    /// The first index is the number of planes from which all nodes at the largest distance are
+    /// taken. The second is the radius plus 1, and the third is the centre in the current plane.
+    /// All counts for the radius index 0 are zero, because they stand for coordinates out of reach.
     taken: Vec<Vec<u16>>,
     /// Number of radii in the table `taken`.
     radii: usize,
@@ -111,8 +111,8 @@ impl Planes {
         &self.taken[d][whole * table..][..table]
     }
 
-    /// First node of the plane with index `whole`, and the part of `distance` that remains within
-    /// it.
+    /// First node of the plane with index `whole`, and the part of `distance` that is left in this
+    /// plane.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }

@@ -16,26 +16,30 @@ use super::planes::Planes;
 /// lower dimensions. The nodes of all planes are counted once for each distinct radius among the
 /// centres. If a centre may be the best, one plane is also examined node by node.
 pub(super) struct Stretch {
-    /// For each plane, the number of nearest nodes of each centre that lie in it.
+    /// For each plane and each centre, the number of nearest nodes of the centre in this plane.
     by_plane: Vec<Lanes<u16>>,
-    /// For each coordinate of the current upper dimension, the number of each centre's nearest
+    /// For each coordinate of the current upper dimension and each centre, the number of nearest
     /// nodes.
     along: Vec<Lanes<u16>>,
-    /// For each coordinate of each lower dimension, the number of each centre's nearest nodes.
+    /// For each coordinate of each lower dimension and each centre, the number of nearest nodes.
     ///
-    /// In the plane of which only a part of the last shell is taken, this part is not counted.
+    /// In one plane, only some of the nodes at the largest distance are taken. These are not
+    /// counted.
     lower: Vec<Vec<Lanes<u16>>>,
     /// For each centre, the number of planes from which all nodes at its largest distance are
     /// taken.
     whole: Lanes<u16>,
-    /// For each centre, the number of nodes taken at its largest distance in the one plane partly
+    /// For each centre, the number of nodes at its largest distance in the plane that is partly
     /// taken.
+    ///
+    /// Only taken nodes are counted.
     rest: Lanes<u16>,
     /// For each centre, the number of its nearest nodes that are counted in `lower`.
     counted: Lanes<u16>,
     /// For each centre, the hops along the upper dimensions over all pairs of its nearest nodes.
     above: Lanes<u64>,
-    /// For each centre, the hops along the lower dimensions over all pairs of the nodes in `lower`.
+    /// For each centre, the hops along the lower dimensions over all pairs of nodes counted in
+    /// `lower`.
     below: Lanes<u64>,
     /// Number of nearest nodes of one centre with each coordinate of each lower dimension.
     counts: Vec<Vec<u32>>,

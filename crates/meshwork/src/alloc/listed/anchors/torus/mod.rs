@@ -58,8 +58,9 @@ impl Shape {
     }
 }
 
-/// Maximum number of cells of a torus that stores its boxes in order. Others would need much
-/// memory.
+/// Maximum number of cells of a torus that stores its boxes in order.
+///
+/// A larger torus would need too much memory for this.
 const MOST_IN_ORDER: u32 = 1 << 16;
 
 /// Number of free boxes above which searching `in_order` is faster than comparing their positions.
@@ -69,7 +70,7 @@ const FEW: u32 = 32;
 #[derive(Clone, Debug)]
 pub struct Entry {
     shape: Shape,
-    /// For each axis and coordinate, the rank in the order of trial; `None` if no box begins there.
+    /// For each axis and coordinate, its rank in the order of trial; `None` if no box begins there.
     order: [Vec<Option<u32>>; 3],
     /// Corner cells of all boxes of the shape.
     bases: NodeSet,
@@ -154,7 +155,7 @@ pub struct Torus {
 #[derive(Clone)]
 pub(super) struct View {
     free: NodeSet,
-    /// For each weight in ascending order, the free cells up to this weight; empty if all are
+    /// For each weight in ascending order, the free cells of at most this weight; empty if all are
     /// equal.
     by_weight: Vec<(u32, NodeSet)>,
     required: Option<NodeSet>,
