@@ -71,7 +71,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// Values of the parameter `joined`; `true` means that the cubes of a job must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
 
-/// Values of the parameter `shapes`; `true` means that other shapes are rounded up to a slice.
+/// Values of the parameter `shapes`; `true` means that a shape that is no slice is rounded up to
+/// one.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
 #[derive(Clone)]

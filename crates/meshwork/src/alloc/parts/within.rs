@@ -13,7 +13,7 @@ pub struct IslandFree {
     pub number: usize,
     /// Number of free cores of the island.
     pub cores: u32,
-    /// Number of GPUs of the island whose free share is at least the share that the piece requests.
+    /// Number of GPUs, on this island, with a free share at least as large as the piece requests.
     pub gpus: u32,
 }
 

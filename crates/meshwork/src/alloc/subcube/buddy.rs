@@ -233,7 +233,7 @@ struct Sorted {
 #[derive(Clone, Default)]
 struct BlockSet {
     words: Vec<u64>,
-    /// One bit for each entry of `words`, which is 1 if the entry is not 0.
+    /// One bit for each entry of `words`: 1 if the entry is not 0.
     summary: Vec<u64>,
     count: u32,
 }

@@ -225,7 +225,7 @@ impl Rule for Anchors {
 
     /// A job in segments waits even if it can never start.
     ///
-    /// The reason is that Slurm checks the size of its boxes, but not their number.
+    /// The reason is that Slurm checks the size of the job's boxes, but not their number.
     fn waits_in_vain(&self, request: &NodeRequest) -> bool {
         request.is_cut()
     }
