@@ -60,7 +60,8 @@ pub(super) enum NextSend {
 static NEXT_SENDS: Words<NextSend, 2> =
     Words::new([("injected", NextSend::Injected), ("delivered", NextSend::Delivered)]);
 
-/// Values of the parameter `quota`, and whether `num_messages` is then the mean of random numbers.
+/// Values of the parameter `quota`. With `exact`, every job sends `num_messages` messages a round.
+/// With `exponential`, the number is random for each job, and `num_messages` is its mean.
 static QUOTAS: Words<bool, 2> = Words::new([("exact", false), ("exponential", true)]);
 
 static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([

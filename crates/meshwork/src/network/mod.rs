@@ -146,8 +146,8 @@ pub struct NetworkEntry {
     pub sends: bool,
     /// Whether jobs that share nodes may send messages. Each piece of such a job is then a process.
     pub shares: bool,
-    /// Estimates the memory of the network in bytes, without building it. Fails where `build`
-    /// would.
+    /// Estimates the memory of the network in bytes, without building the network. Fails in every
+    /// case in which `build` fails.
     pub memory: fn(&Params, &NetworkContext<'_>) -> Result<u64, Problem>,
     /// Builds the network for a machine.
     pub build: fn(&Params, &NetworkContext<'_>) -> Result<Box<dyn Network>, Problem>,

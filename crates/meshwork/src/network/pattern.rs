@@ -276,8 +276,8 @@ impl Square {
         Square { ranks, width: root + u32::from(root * root < ranks) }
     }
 
-    /// The processes `distance` places to the right, left, below and above a process, where they
-    /// exist.
+    /// The processes that are `distance` places to the right, left, below and above a given
+    /// process. Places outside the layout are left out.
     fn around(self, rank: u32, distance: u32) -> Vec<u32> {
         let Square { ranks, width } = self;
         let x = rank % width;

@@ -71,7 +71,7 @@ const PHILLY: Quantiles = &[
     (1.0, 1_437_000.0),
 ];
 
-/// Quantiles with run times of 10^1.5, 10³ and 10⁴ minutes, converted to seconds.
+/// Quantiles of run times. The run times are 10^1.5, 10³ and 10⁴ minutes, converted to seconds.
 const GAVEL: Quantiles = &[(0.0, 1_897.366_596_101_027_6), (0.8, 60_000.0), (1.0, 600_000.0)];
 
 /// Mean run time. Between two quantiles the logarithm of the time is uniform. The mean time there

@@ -222,9 +222,9 @@ const MAX_LOG_GAP: f64 = 13.0;
 const MAX_LOG_RUN_TIME: f64 = 12.0;
 
 /// Arrivals of one class of jobs, more frequent in busy hours. Each half hour of the day has a
-/// weight, which is 1 on average. The time to the next arrival is drawn as a number of points. The
-/// clock advances until the weights of the half hours that it passes add up to this number. The
-/// last half hour is passed only in part, and the next arrival is counted from there.
+/// weight, which is 1 on average. The drawn time between two arrivals is a sum of weights. To find
+/// the next arrival, the clock passes half hours until their weights add up to the drawn sum. A
+/// half hour that is passed only in part counts with this part of its weight.
 struct Arrivals {
     gap: Gamma,
     weights: [f64; 48],

@@ -9,7 +9,8 @@ use crate::registry::{Params, Problem};
 use crate::topology::Topology;
 use crate::topology::types::NodeTypes;
 
-/// Checks that a job's request for pieces suits the sites of the machine and their types of nodes.
+/// Checks that a job's request for pieces (parts of nodes) can be met by some site's nodes and
+/// types.
 fn check(
     job: &Job,
     sites: &[Topology],

@@ -197,9 +197,9 @@ impl Scaling {
         Ok(())
     }
 
-    /// Repeats groups of jobs, so that their work becomes `factor` times as much. With a factor of
-    /// 2.3, for example, all groups are taken twice. Then further groups are taken in random order,
-    /// once each, as long as each brings the work nearer to the goal.
+    /// Repeats groups of jobs, so that the work of all jobs is multiplied by `factor`. With a
+    /// factor of 2.3, for example, all groups are taken twice. Then further groups are taken in
+    /// random order, once each, as long as each brings the work nearer to the goal.
     fn resample(
         &self,
         jobs: &[Job],
@@ -294,9 +294,9 @@ pub(super) fn by_user(
     Ok(users.into_values().chain(alone).collect())
 }
 
-/// Difference between a job's numbers in successive repetitions; 0 if no job has a predecessor.
-/// With it, a repeated job follows its predecessor in the same repetition and not the original
-/// predecessor.
+/// Offset between the job numbers of successive repetitions of a log. Each repetition adds this
+/// offset to the numbers of its jobs. So a repeated job follows its predecessor in the same
+/// repetition, not the original predecessor. The offset is 0 if no job has a predecessor.
 pub(super) fn numbers_apart(jobs: &[Job]) -> u64 {
     if jobs.iter().all(|job| job.after().is_none()) {
         return 0;

@@ -106,8 +106,9 @@ pub struct Statistics {
     pub power_of_two: Option<f64>,
     /// Offered load: requested work divided by the machine's capacity between first and last
     /// submission. The work of a job is its processors times its run time. The capacity is the
-    /// machine's processors times the time between the two submissions. The number of the machine's
-    /// processors comes from the log's header, or else is that of the largest job.
+    /// machine's processors times the time between the two submissions. The log's header states the
+    /// number of the machine's processors. If it does not, the number of processors of the largest
+    /// job is used.
     pub load: Option<f64>,
     /// Number of distinct users.
     pub users: u64,
@@ -169,7 +170,8 @@ impl Statistics {
         self.no_run_time + self.no_processors + self.no_submit_time
     }
 
-    /// Processors of the machine according to the log's header, or else those of the largest job.
+    /// Number of the machine's processors: from the log's header or, if missing there, the largest
+    /// job's.
     #[must_use]
     pub fn machine(&self) -> Option<u64> {
         self.processors_by_header.or(self.largest_job)

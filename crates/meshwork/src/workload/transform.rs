@@ -285,7 +285,7 @@ struct Cut {
     jobs: Submissions,
     from: Option<f64>,
     until: Option<f64>,
-    /// Path of the workload's parameters in the study, to be named in errors.
+    /// Path of the workload's parameters in the study, for error messages.
     path: String,
     ends: bool,
     passed_over: u64,

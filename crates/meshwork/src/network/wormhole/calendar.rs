@@ -8,7 +8,7 @@ use super::Cycle;
 /// and the lists still fit in the processor's cache.
 const SLOTS: usize = 256;
 
-/// Events by cycle, in insertion order.
+/// Events sorted by cycle. Events of one cycle are in the order in which they were added.
 #[derive(Clone, Debug)]
 pub(super) struct Calendar {
     slots: Vec<Vec<u32>>,
@@ -29,8 +29,8 @@ impl Calendar {
         }
     }
 
-    /// Adds an event at cycle `at`, which must not be before the cycle whose events were taken
-    /// last.
+    /// Adds an event at cycle `at`. If events of a cycle have been taken, `at` must not be before
+    /// this cycle.
     pub(super) fn push(&mut self, at: Cycle, event: u32) {
         debug_assert!(at >= self.from);
         if at - self.from < SLOTS as Cycle {

@@ -72,7 +72,8 @@ pub(super) struct CycleEngine {
     channels: usize,
     flits: u32,
     buffer: u32,
-    /// UGAL threshold: extra queued flits on the minimal path above which a packet takes a detour.
+    /// UGAL threshold, in flits. A packet takes the detour if the queue of the direct path is
+    /// longer than twice the queue of the detour plus this threshold.
     threshold: u64,
     shift: u32,
     /// Cycles that a flit takes across the link of each lane of a router. `credit_returns` is the
@@ -554,8 +555,8 @@ impl CycleEngine {
         }
     }
 
-    /// Arranges that a processor is asked for a packet in the next cycle, because its last one has
-    /// left.
+    /// Arranges that a processor is asked for its next packet in the next cycle, because its last
+    /// packet has left.
     fn ask_next(&mut self, node: Node) {
         self.turns.leaves(node, self.now + 1);
         self.asking_next.push(node);

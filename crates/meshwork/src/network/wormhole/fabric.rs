@@ -27,7 +27,7 @@ pub(crate) struct Fabric {
     /// says whether any of these links is global (a link between groups of a dragonfly).
     length: Vec<Cycle>,
     has_global: bool,
-    /// For each port of each router, the router behind the port, and the port of that router.
+    /// For each port of each router: the router at the other end of the link, and the port there.
     next: Vec<(Router, u16)>,
 }
 
@@ -196,7 +196,8 @@ impl Fabric {
         (next, usize::from(there))
     }
 
-    /// Extra cycles of the links through the ports of index `port`, compared with latency 1.
+    /// Extra cycles on every link through the ports of index `port`, compared with a link of
+    /// latency 1.
     pub(super) fn length(&self, port: usize) -> Cycle {
         self.length[port]
     }

@@ -16,10 +16,10 @@ pub(super) struct Request {
     pub(super) class: usize,
 }
 
-/// Free output lanes of all routers, and the heads that wait for them. The lanes of one class of
-/// one port are a group. A head requests any free lane of a group. A local port has one group, or
-/// one for each class if packets stay in their class. Only routers in which something has changed
-/// make decisions.
+/// Free output lanes of all routers, and the packet heads that wait for a lane. Lanes are requested
+/// by group. A group has all lanes of one port and one class, and any free lane of a group serves a
+/// request for the group. A local port has a single group, unless packets stay in their class: then
+/// it has a group for each class. Only routers in which something has changed make decisions.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,

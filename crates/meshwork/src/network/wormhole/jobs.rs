@@ -30,7 +30,8 @@ struct Jobs {
     /// in [`Run::nodes`] stands for all ranks that differ from it by a multiple of this number.
     holders: Vec<SmallVec<[(u32, u32); 2]>>,
     runs: Vec<Option<Run>>,
-    /// For each slot (number of a running job), how many stopped runs had it before, modulo 2¹⁶.
+    /// For each slot, the number of stopped runs that had the slot before, modulo 2¹⁶. The slot is
+    /// a small number that a job has while it runs.
     stopped: Vec<u16>,
     /// Finished jobs that have not been reported yet.
     finished: Vec<(Time, RunKey)>,

@@ -37,7 +37,8 @@ impl Lone {
         self.fabric.links()
     }
 
-    /// Cycles until a packet that takes the given links has arrived.
+    /// Cycles from the front of the sender's queue to the arrival of the packet, over the given
+    /// links.
     #[must_use]
     pub(crate) fn arrives(&mut self, way: Way) -> Cycle {
         self.alone.arrives(way)
@@ -50,8 +51,8 @@ impl Lone {
         self.alone.leaves(way)
     }
 
-    /// Calls a function for each link of the route between two nodes, with the link's index.
-    /// Indices are below [`places`](Lone::places).
+    /// Calls a function with the index of every link on the route between two nodes. Indices are
+    /// below [`places`](Lone::places).
     pub(crate) fn for_each_link(
         &self,
         from: Node,

@@ -39,7 +39,7 @@ pub struct Delivery {
 pub enum Turn {
     /// The message to send now, which is the first in the node's queue.
     Message(Message),
-    /// The node has no message now, and is asked again at this later cycle.
+    /// The node has no message now. It is asked again at the given later cycle.
     At(Cycle),
     /// The node has no message, and is asked again when it is [woken](super::Engine::wake).
     Nothing,

@@ -135,7 +135,7 @@ impl WormholeConfig {
     }
 }
 
-/// Converts a problem of a network's configuration so that it names the study's key at fault.
+/// Adds, to a problem of a network's configuration, the path of the key in the study that is wrong.
 pub(crate) fn of_network(params: &Params, problem: Problem) -> Problem {
     if problem.path.is_empty() || problem.path == "topology" {
         return Problem::new(params.path(), problem.message);

@@ -52,8 +52,8 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    /// Delays of the router of one simulator, with the latencies of local and global links in
-    /// cycles.
+    /// Delays in the simulator that `preset` names. `links` has the latencies of local and global
+    /// links, in cycles.
     pub(super) fn new(preset: Preset, router_delay: Cycle, links: [u32; 2]) -> Timing {
         let [local, global] = links.map(|cycles| Cycle::from(cycles.max(1) - 1));
         match preset {
@@ -80,12 +80,14 @@ impl Timing {
         }
     }
 
-    /// Cycles that a head spends at the front of a buffer in an otherwise empty network.
+    /// Cycles that the head of a packet spends at the front of a buffer, if the network is
+    /// otherwise empty.
     fn head(&self) -> Cycle {
         self.route + Cycle::from(self.arbitration == Arbitration::RoundRobin)
     }
 
-    /// Extra cycles of the link with index `link` on a route, compared with latency 1.
+    /// Extra cycles on one link of a route, compared with a link of latency 1. `link` is the link's
+    /// index on the route.
     fn length(&self, way: Way, link: usize) -> Cycle {
         if link < 8 && way.global >> link & 1 == 1 { self.global } else { self.local }
     }

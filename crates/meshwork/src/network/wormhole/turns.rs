@@ -3,9 +3,9 @@
 use super::Cycle;
 use crate::topology::Node;
 
-/// For each processor, when it is asked for its next packet. An engine may hold several events for
-/// the turn of one processor, because a processor can be woken while it waits for a later cycle.
-/// Only the event at the stored cycle counts.
+/// For each processor, the cycle in which the engine asks it for its next packet. If a processor
+/// waits for a later cycle, it can be woken earlier. Its event for the later cycle then stays in
+/// the calendar. So only an event at the stored cycle counts.
 #[derive(Clone, Debug)]
 pub(super) struct Turns(Vec<NextTurn>);
 
@@ -18,7 +18,7 @@ struct NextTurn {
 }
 
 impl Turns {
-    /// Creates the state in which all processors wait until they are woken.
+    /// Creates the schedule in which every processor waits until it is woken.
     pub(super) fn new(nodes: usize) -> Turns {
         Turns(vec![NextTurn { at: Cycle::MAX, waits: true }; nodes])
     }
@@ -39,7 +39,8 @@ impl Turns {
         self.0[node as usize] = NextTurn { at: until, waits: true };
     }
 
-    /// Sets the cycle in which a processor's packet will have left the processor.
+    /// Sets the cycle in which a processor's current packet will have left the processor
+    /// completely.
     pub(super) fn leaves(&mut self, node: Node, at: Cycle) {
         self.0[node as usize] = NextTurn { at, waits: false };
     }

@@ -2,11 +2,12 @@
 //!
 //! Worms are packets, each spread over several buffers. A flit leaves a buffer when three
 //! conditions hold: it has arrived, the flit before it left at least one cycle earlier, and the
-//! next buffer has space. So as soon as a head has been granted a lane, the times of all flits that
-//! fit in the lane are known, and with them the times of flits behind these. The only events are
-//! that a head requests a lane, a lane becomes free, a packet has arrived, and a processor may
-//! send. All times that an event determines lie in the future. So the order of events within a
-//! cycle does not matter. Releases and requests are collected first, and then lanes are granted.
+//! next buffer has space. So when the head of a packet is granted a lane, the engine computes the
+//! times of all flits that fit in the lane. From these times follow the times of the packet's other
+//! flits, in the buffers behind. There are only four kinds of events: a head requests a lane, a
+//! lane becomes free, a packet has arrived, and a processor may send. All times that an event
+//! determines lie in the future. So the order of events within a cycle does not matter. Releases
+//! and requests are collected first, and then lanes are granted.
 
 use super::Cycle;
 use super::calendar::Calendar;
@@ -59,9 +60,9 @@ struct Lane {
 }
 
 /// Engine that computes the times of all flits of a packet at once, since lanes share no links.
-/// Buffers are numbered as in the cycle engine. After the indices of the buffers come those of the
-/// processors as receivers (sinks), and then those of the processors as senders (sources). A sink
-/// is a single lane, because a processor accepts one flit in a cycle.
+/// Routers' buffers have the same indices as in the cycle engine. Higher indices stand for
+/// processors as receivers (sinks), and the highest for processors as senders (sources). A sink is
+/// a single lane, because a processor accepts one flit in a cycle.
 pub(super) struct WormEngine {
     fabric: Fabric,
     timing: Timing,
@@ -69,12 +70,13 @@ pub(super) struct WormEngine {
     flits: u32,
     buffer: u32,
     shift: u32,
-    /// Index, within a router, of the first lane that leads to a processor. Lanes with an index
-    /// below `homes` belong to routers with nodes.
+    /// Position, among the lanes of a router, of the first lane that leads to a processor. Only
+    /// routers with nodes have such lanes. The lanes of these routers have an index below `homes`
+    /// among all lanes.
     local: u32,
     homes: u32,
-    /// Index of the first sink (a processor as receiver). `sources` is the index of the first
-    /// source (a processor as sender).
+    /// Index of the first sink (a processor as receiver) in the list of lanes. `sources` is the
+    /// index of the first source (a processor as sender) in this list.
     sinks: u32,
     sources: u32,
     now: Cycle,

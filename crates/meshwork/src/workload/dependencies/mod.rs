@@ -227,7 +227,7 @@ impl Followed {
     }
 }
 
-/// Formats a cycle of jobs that wait for each other, starting with the least job number.
+/// Formats a cycle of jobs that wait for each other, beginning at the job with the lowest number.
 fn said(cycle: &[u64]) -> String {
     let least = (0..cycle.len()).min_by_key(|&at| cycle[at]).unwrap_or(0);
     let mut way: Vec<String> = cycle[least..]

@@ -11,7 +11,7 @@ pub const MAX_ORDER: u32 = 1_000;
 /// not depend on the unit of the quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
-    /// Mean of the quantity.
+    /// Mean of the measured quantity.
     pub mean: f64,
     /// Coefficient of variation: standard deviation divided by mean.
     pub cv: f64,

@@ -38,7 +38,8 @@ enum Law {
     Own(Own),
 }
 
-/// A distribution that is no variant of [`Law`]: its mean and the function that draws from it.
+/// A distribution outside the variants of [`Law`], given by its mean and a function that draws from
+/// it.
 #[derive(Clone)]
 struct Own {
     mean: f64,

@@ -442,8 +442,9 @@ static VECTORS: SizeEntry = SizeEntry {
     build: Build::Law(|own| Err(own.params.problem("of", "pieces have no sides"))),
 };
 
-/// Reads a request for pieces from keys and values that are columns and cells of a table of jobs.
-/// Fails if the machine's nodes have no types, or `must_fit` is true and the pieces fit on no node.
+/// Reads a request for pieces from a table of keys and values in a study. A key is the name of a
+/// column of a table of jobs, and its value is a cell of this column. Fails if the machine's nodes
+/// have no types. If `must_fit` is true, fails also if the pieces fit on no node.
 pub(crate) fn of_columns(
     columns: &Table,
     machine: &Topology,

@@ -99,9 +99,9 @@ const RANKS: [[usize; 4]; HEAD] = [
     [20, 19, 11, 12],
 ];
 
-/// Number of different estimates among the jobs of a log, by the number of jobs. An element is a
-/// number of jobs and the number of their different estimates. Between two elements, the number of
-/// estimates is interpolated linearly.
+/// Number of different estimates in a log, as a function of the log's number of jobs. The first
+/// number of a pair counts jobs, and the second counts different estimates. Between two pairs, the
+/// number of estimates is interpolated linearly.
 const VALUES: [(f64, f64); 7] = [
     (0.0, 0.0),
     (20.0, 10.0),
@@ -346,9 +346,10 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     ranks
 }
 
-/// Expands estimates with shares of jobs to one estimate for each job, in the order of `values`.
-/// The numbers of jobs are rounded so that they sum to `jobs`: those with the largest fractions are
-/// rounded up, and all others down.
+/// Expands values with shares to a list with one value for each job, in the order of `values`. Each
+/// value is repeated in proportion to its share of the `jobs` jobs. The numbers of repetitions are
+/// rounded so that they sum to `jobs`. Numbers with the largest fractions are rounded up, and all
+/// others down.
 fn rounded(values: &[(f64, f64)], jobs: usize) -> Vec<f64> {
     let exact = |share: f64| share * jobs as f64;
     let mut counts: Vec<usize> =

@@ -18,7 +18,7 @@ struct ResampleEntry {
     about: About,
     /// Whether this resampling needs the owners of jobs.
     asks_for_owners: bool,
-    /// Returns the jobs of a resampled log. The jobs of the original log are given in order of
+    /// Makes the jobs of a resampled log from the jobs of the original log, given in order of
     /// arrival.
     apply: fn(&Resampling, Vec<Job>, Stream) -> Result<Vec<Job>, WorkloadError>,
 }

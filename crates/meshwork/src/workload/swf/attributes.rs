@@ -14,7 +14,7 @@ pub(super) const NOTHING: u32 = UNKNOWN;
 /// User, group, application, queue and partition of a job; −1 if unknown.
 type Key = [i64; 5];
 
-/// Store of attributes of the jobs of a log, such as their owners.
+/// Attributes of a log's jobs, such as the owner of each job, in compact form.
 pub(super) struct Attributes {
     owners: Owners<Key>,
     /// Owner and predecessor by number; `None` without dependencies: numbers are then of owners.

@@ -38,7 +38,7 @@ pub const FIELDS: [&str; 18] = [
 /// Maximum length of a line in bytes, which bounds the memory used for a file that is not a log.
 const MAX_LINE: usize = 1 << 20;
 
-/// Error in a line of a log, as the end of a sentence that begins with `PATH:LINE:`.
+/// Error in a line of a log. The text continues a sentence that begins with `PATH:LINE:`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -99,10 +99,11 @@ pub struct Record {
 }
 
 impl Record {
-    /// Parses the first 18 fields of a line, separated by any blanks. Further fields are ignored.
+    /// Parses the first 18 fields of a line of a log, separated by any blanks; ignores further
+    /// fields.
     ///
     /// # Errors
-    /// The problem with the line, as the end of a sentence that begins with `PATH:LINE:`.
+    /// If the line is invalid. The error text continues a sentence that begins with `PATH:LINE:`.
     pub fn parse(line: &[u8]) -> Result<Record, RecordError> {
         let mut record = Record { fields: [-1.0; 18] };
         if record.read(line) { Ok(record) } else { Err(fault(line)) }
@@ -534,7 +535,7 @@ impl Header {
         self.entries.push(entry);
     }
 
-    /// Value of the first comment with this label.
+    /// Value of the first comment that has the given label.
     #[must_use]
     pub fn get(&self, label: &str) -> Option<&str> {
         self.entries.iter().find(|(own, _)| own == label).map(|(_, value)| value.as_str())

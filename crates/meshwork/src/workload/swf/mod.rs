@@ -192,7 +192,8 @@ impl Plain {
     }
 }
 
-/// Whether a number is whole and fits a `u32`; a cast and a difference are faster than `fract`.
+/// Whether a number is whole and fits a `u32`. The test casts and subtracts, which is faster than
+/// `fract`.
 #[inline]
 fn is_whole(processors: f64) -> bool {
     f64::from(processors as u32) - processors == 0.0

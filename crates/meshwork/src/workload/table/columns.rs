@@ -14,11 +14,11 @@ use crate::topology::MAX_NODES;
 pub enum CellKind {
     /// The cells hold integers that identify jobs.
     Number,
-    /// The cells hold counts.
+    /// Column whose cells hold counts.
     Count,
     /// The cells hold instants: of the table's own clock, or dates.
     Instant,
-    /// The cells hold numbers that may have decimals: durations or priorities.
+    /// Column whose cells hold numbers that may have decimals: durations or priorities.
     Real,
     /// The cells hold `true` or `false`.
     Flag,
@@ -125,7 +125,7 @@ impl Column {
         (self.get)(job)
     }
 
-    /// Puts a cell of this column into a row.
+    /// Stores the value of a table's cell in the field of a row that belongs to this column.
     ///
     /// An empty text counts as no cell. Text in a column of numbers is parsed.
     ///
@@ -369,7 +369,8 @@ pub static COLUMNS: [Column; 35] = [
         .read(|row, cell| put(&mut row.roles, cell.roles())),
 ];
 
-/// Columns that describe pieces: they have a meaning only for jobs that request parts of nodes.
+/// Columns that describe pieces. A piece is a requested part of a node, so other jobs have no such
+/// cells.
 const OF_PIECES: [&str; 9] =
     ["pieces", "cpu", "mem", "gpu", "other", "per_node", "inside", "type", "roles"];
 
@@ -437,7 +438,7 @@ pub struct Outcome {
     pub name: &'static str,
     /// Kind of the column's cells.
     pub holds: CellKind,
-    /// Unit of the column's numbers; empty if they have none.
+    /// Unit of the numbers in the column; empty if the column has no numbers or they have no unit.
     pub unit: &'static str,
     /// Meaning of the column for a job, in one line.
     pub help: &'static str,
@@ -504,13 +505,13 @@ pub static OUTCOMES: [Outcome; 6] = [
     },
 ];
 
-/// Finds the index of each of [`COLUMNS`] among the names of a table's columns.
+/// Finds each of [`COLUMNS`] among the names of a table's columns, and returns its index there.
 ///
 /// An unknown name is ignored, unless it resembles a column that is missing.
 ///
 /// # Errors
-/// The end of a sentence that begins with the name of the table. The problem is a column that
-/// occurs twice, is misspelt, or is required but missing.
+/// If a column occurs twice, is misspelt, or is required but missing. The error text continues a
+/// sentence that begins with the name of the table.
 pub fn places<'n>(
     names: impl IntoIterator<Item = &'n str>,
 ) -> Result<[Option<usize>; COLUMNS.len()], String> {

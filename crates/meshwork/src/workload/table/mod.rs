@@ -122,7 +122,7 @@ pub struct Row {
     pub pieces: Option<u32>,
     /// Cores of each piece.
     pub cpu: Option<u32>,
-    /// Memory of each piece in MiB.
+    /// Memory of each requested piece (part of a node), in MiB.
     pub mem: Option<u32>,
     /// GPUs of each piece: their number, and the share that the piece needs of each GPU, in
     /// thousandths.
@@ -133,9 +133,9 @@ pub struct Row {
     pub per_node: Option<(u32, u32)>,
     /// The part of the machine, such as a leaf switch, within which all pieces must lie.
     pub inside: Option<Inside>,
-    /// Types of nodes or GPUs, or features of nodes, that the pieces may get.
+    /// Types of nodes or GPUs, or features of nodes, with which the requested pieces are satisfied.
     pub types: Option<String>,
-    /// Requested pieces, if they have several roles.
+    /// The requested pieces by role, if the job has pieces of several roles.
     pub roles: Option<Vec<Piece>>,
     /// Whether the job excludes all other jobs from its nodes.
     pub whole_nodes: bool,
@@ -446,7 +446,8 @@ impl Cell<'_> {
         Ok(list)
     }
 
-    /// Whether a cell of `exclusive` says `node` (own nodes) rather than `topo` (own base blocks).
+    /// Whether a cell of the column `exclusive` says `topo`, for a job with base blocks of its own.
+    /// Returns `false` then, and `true` if the cell says `node`, for a job with nodes of its own.
     fn is_exclusive_of_nodes(&self) -> Result<bool, String> {
         match self.text()?.as_str() {
             EXCLUSIVE => Ok(false),
@@ -518,8 +519,8 @@ mod tests {
 
     use super::*;
 
-    /// A row with the given cells, and defaults for cells that every row needs. A text with `@` is
-    /// a date.
+    /// A row with the given cells. If a cell that every row needs is not given, it gets a default.
+    /// A text that begins with `@` is a date.
     fn row(given: &[(&str, &str)]) -> Result<Row, String> {
         let mut row = Row { line: 7, ..Row::default() };
         let needed = [("submit", "1"), ("runtime", "2"), ("nodes", "3")];
