@@ -42,7 +42,7 @@ pub(super) struct Estimate {
     pub(super) messages: Messages,
 }
 
-/// Approximate memory of the routes in bytes, with `each_link` extra bytes for each link. Fails if
+/// Approximate memory of the routes in bytes, with `each_link` more bytes for each link. Fails if
 /// the network cannot be built.
 pub(super) fn memory(
     params: &Params,

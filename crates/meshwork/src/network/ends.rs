@@ -38,7 +38,8 @@ impl<E> Default for Ends<E> {
 }
 
 impl<E: Ending> Ends<E> {
-    /// Index in `later` of the chunk to which an end time belongs; `None` for `soonest`.
+    /// Index in `later` of the chunk to which an end time belongs. `None` if it belongs to
+    /// `soonest`, the chunk of the earliest end times.
     #[inline]
     fn later_chunk(&self, end: &E) -> Option<usize> {
         // On most machines the soonest chunk is the only one.

@@ -15,10 +15,10 @@ const UNIT: f64 = (1_u64 << 40) as f64;
 /// The jobs of a network in which a job's messages are a steady flow; flits are not simulated.
 pub(super) struct Flow {
     alone: Alone,
-    /// The sum of the loads of jobs on each link, in order of site; `None` if jobs do not slow each
-    /// other.
+    /// For each link, the sum of the loads that jobs put on the link. Links are in order of site.
+    /// `None` if jobs do not slow each other.
     loads: Option<Vec<u64>>,
-    /// Index in `loads` of the first link of each site.
+    /// For each site, the index in `loads` of its first link.
     sites: Vec<usize>,
     runs: Vec<Option<Run>>,
 }

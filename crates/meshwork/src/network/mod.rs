@@ -64,7 +64,7 @@ pub enum NetworkError {
         /// The topology of the machine, in words.
         machine: String,
     },
-    /// Error of any other kind, in one sentence.
+    /// Any problem that has no variant of its own, as one sentence.
     #[error("{0}")]
     Other(String),
 }

@@ -38,7 +38,7 @@ impl PatternEntry {
         self
     }
 
-    /// Sets whether the number of processes must be a power of two.
+    /// Sets whether the pattern requires a number of processes that is a power of two.
     #[must_use]
     pub const fn in_powers_of_two(mut self, in_powers_of_two: bool) -> PatternEntry {
         self.in_powers_of_two = in_powers_of_two;
@@ -76,9 +76,10 @@ pub struct PatternContext<'a> {
 /// The order in which a process sends to several other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destinations {
-    /// Ascending by rank: 0, 1, 2, …
+    /// Receivers in ascending order of rank (the index of a process): 0, 1, 2, …
     Ascending,
-    /// Ascending by rank, but beginning after the sender: up to the last rank, then from rank 0 on.
+    /// Receivers in ascending order of rank, from the sender's next rank up to the last, then from
+    /// rank 0.
     Rotate,
     /// Each sender has a random order of receivers of its own.
     Shuffle,

@@ -17,7 +17,8 @@ pub(super) struct Held {
     /// The workload and its transformation. `None` after the first item was requested.
     source: Option<(Submissions, Change)>,
     ready: std::vec::IntoIter<Result<Submission, WorkloadError>>,
-    /// Name of the study's parameter because of which all jobs are held in memory. Errors name it.
+    /// Path of the study's parameter that requires all jobs in memory. Error messages name this
+    /// parameter.
     key: String,
 }
 
@@ -32,7 +33,7 @@ impl Held {
         })
     }
 
-    /// Creates the iterator for a transformation whose results can include jobs with predecessors.
+    /// Creates the iterator for a change of jobs whose results can include jobs with predecessors.
     pub(super) fn handing_out(
         jobs: Submissions,
         key: String,

@@ -61,7 +61,8 @@ pub struct Following {
     pub job: Job,
     /// Number of the predecessor, and the think time from the predecessor's end to the submission.
     pub after: After,
-    /// Number of jobs with the predecessor's number. All of them must have ended.
+    /// Number of jobs that have the predecessor's number. The job is submitted only after all of
+    /// them have ended.
     pub ends: u32,
 }
 
@@ -248,8 +249,8 @@ pub static WORKLOADS: &[&WorkloadEntry] = &[
     &deep_learning::ENTRY,
 ];
 
-/// Moves the key `load` into the table `scale`, if the workload has no parameter `load`. So all
-/// workloads accept a load in the same way. Fails if both `load` and `scale` are given.
+/// Moves the key `load` into the table `scale` if the chosen workload has no parameter `load`. So
+/// all workloads accept a load in the same way. Fails if both `load` and `scale` are given.
 pub(crate) fn spell_out(lists: &dyn EntrySource, scenario: &mut Table) -> Result<(), Problem> {
     let Some(Value::Table(workload)) = scenario.get_mut("workload") else { return Ok(()) };
     let name = workload.get(FAMILY.key).and_then(Value::as_str);

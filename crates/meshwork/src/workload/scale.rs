@@ -33,7 +33,7 @@ pub(super) const PARAMS: &[Param] = &[
         ),
 ];
 
-/// Property by which a given load is reached.
+/// Property of the jobs that is changed to reach a given load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     Interarrival,
@@ -209,7 +209,8 @@ impl Scaling {
         span: f64,
         stream: &mut Stream,
     ) -> Result<Vec<Job>, WorkloadError> {
-        /// Largest number of jobs that scaling may make, since all are held in memory.
+        /// Largest number of jobs that scaling may produce. The number is limited because all jobs
+        /// are held in memory.
         const MAX_JOBS: f64 = 1e7;
         if factor * jobs.len() as f64 > MAX_JOBS {
             return Err(self.impossible("more than 10000000 jobs"));

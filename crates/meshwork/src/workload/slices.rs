@@ -149,7 +149,7 @@ impl Requests for Mix {
     }
 }
 
-/// Shapes with weights from RFold's generator, for a machine with a given number of processors.
+/// Shapes with weights, as the generator of RFold makes them, for a machine of `nodes` processors.
 fn rfold(nodes: u32) -> Vec<([u32; 3], f64)> {
     let cubes = u64::from(nodes / 64);
     let longest = (4 * cubes) as u32;

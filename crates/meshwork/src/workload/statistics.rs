@@ -25,7 +25,7 @@ pub struct ColumnStatistics {
 }
 
 impl ColumnStatistics {
-    /// Computes the distribution of some values; `None` if there are no values.
+    /// Computes the distribution of a list of values; `None` if the list is empty.
     fn of(mut values: Vec<f64>) -> Option<ColumnStatistics> {
         let count = values.len();
         if count == 0 {

@@ -70,8 +70,8 @@ pub(super) const PARAMS: &[Param] = &[
 const DEADLINES: &[Param] = &[Param::new("factor", Kind::Number(Range::Positive))
     .help("a job is to have ended so many times its estimate after its arrival")];
 
-/// Rules by which a number of processors becomes a block, with their names in the parameter
-/// [`SHAPE`].
+/// Rules by which a number of processors becomes a block, by the names that the parameter [`SHAPE`]
+/// accepts.
 pub static SHAPES: Words<ShapeRule, 2> =
     Words::new([("squarest", ShapeRule::Squarest), ("exact", ShapeRule::Exact)]);
 
@@ -299,7 +299,8 @@ struct Cut {
 }
 
 impl Cut {
-    /// Error for an interval without jobs; `beyond` is the first arrival after it.
+    /// Error text if no job arrives in the interval that the study selects. `beyond` is the first
+    /// arrival after the interval.
     fn nothing(&mut self, beyond: Option<f64>) -> WorkloadError {
         let key = |name: &str| join(&self.path, name);
         let given = match (self.from, self.until) {

@@ -76,9 +76,9 @@ pub(super) struct CycleEngine {
     /// longer than twice the queue of the detour plus this threshold.
     threshold: u64,
     shift: u32,
-    /// Cycles that a flit takes across the link of each lane of a router. `credit_returns` is the
-    /// time of credits on their way back. Both arrays are stored inline, not behind a pointer,
-    /// because they are read for every flit at every router.
+    /// Cycles that a flit takes across the link of each lane of a router. `credit_returns` has the
+    /// cycles that a credit takes in the opposite direction. Both arrays are stored inline, not
+    /// behind a pointer, because they are read for every flit at every router.
     transfers: [Cycle; LANES],
     credit_returns: [Cycle; LANES],
     now: Cycle,
@@ -234,7 +234,8 @@ impl CycleEngine {
         }
     }
 
-    /// The next cycle in which something can happen if no new message arrives before.
+    /// The next cycle in which something can happen, provided that no new message arrives before
+    /// this cycle.
     fn next_cycle(&self) -> Option<Cycle> {
         let next = self.now + 1;
         let is_busy = !(self.asking.is_empty()
@@ -575,8 +576,8 @@ impl CycleEngine {
     }
 
     /// Whether a packet takes a detour, judged by the output queues of its first router. A packet
-    /// takes the detour if the first link of the minimal route holds more than twice the flits of
-    /// the detour's first link, plus the threshold.
+    /// takes the detour if the queue of the direct path is long. It must have more flits than twice
+    /// the queue of the detour plus the threshold.
     fn takes_detour(&self, node: Node, message: &Message) -> bool {
         let first = |detour| {
             let route = self.fabric.route(node, message.to, message.coins, detour);

@@ -213,7 +213,7 @@ impl Fabric {
         self.wires.most_legs()
     }
 
-    /// Whether the engine must decide for each packet, by the lengths of queues, whether it takes a
+    /// Whether the engine decides for each packet, by the lengths of queues, if the packet takes a
     /// detour.
     pub(super) fn adapts(&self) -> bool {
         self.manner.routing == Routing::Ugal && self.wires.classes(&self.manner) > Some(2)
@@ -342,7 +342,9 @@ mod tests {
         }
     }
 
-    /// Joins each lane of a link to the lane that follows it on a route; the graph has no cycle.
+    /// Checks that no packets can wait for each other in a cycle. Lanes are the vertices of a
+    /// graph. An edge leads from each lane on a route to the next lane on this route. The graph
+    /// must have no cycle.
     #[test]
     fn no_packets_can_wait_for_each_other_in_a_circle() {
         let rings = (3_u32..12).flat_map(|side| {

@@ -25,7 +25,8 @@ pub(super) struct Grants {
     arbitration: Arbitration,
     classes: usize,
     local: usize,
-    /// Number of groups (sets of lanes that serve equal requests) of a local port.
+    /// Number of groups of a local port. A group is a set of lanes any of which can serve a
+    /// request.
     exits: usize,
     shift: u32,
     /// The output lanes of each group of lanes, as a mask. The masks are the same in all routers. A
@@ -183,8 +184,8 @@ impl Grants {
         }
     }
 
-    /// One iteration of round robin in a router. Each free output lane offers itself to the head of
-    /// one packet, and each head takes one offer.
+    /// Grants lanes in a router by one iteration of round robin. Each free output lane offers
+    /// itself to the head of one packet. Each head accepts one offer.
     fn round_robin(&mut self, router: usize, granted: &mut Vec<(u32, u8, u8)>) {
         let base = router << self.shift;
         let mut offers = [0_u64; 64];

@@ -228,8 +228,8 @@ impl Network for JobNetwork {
         Ok(())
     }
 
-    /// Messages in flight still go to their old destinations. No process sends for `more` cycles.
-    /// The rate is ignored, because it does not affect messages.
+    /// Moves a job to other nodes. Messages in flight still go to their old destinations. No
+    /// process sends for `more` cycles. The rate is ignored, because it does not affect messages.
     fn change(
         &mut self,
         now: Time,

@@ -23,8 +23,9 @@ impl Lone {
         Ok(Lone { fabric, alone: Alone::new(setting) })
     }
 
-    /// The link count and global links of a route; `coins` is called only if routes can differ in
-    /// them.
+    /// Number of links of a route, and which of them are global. If different routes between the
+    /// two nodes can differ in these properties, `coins` is called for random bits that choose the
+    /// route.
     #[must_use]
     #[inline]
     pub(crate) fn way(&self, from: Node, to: Node, coins: impl FnOnce() -> u64) -> Way {

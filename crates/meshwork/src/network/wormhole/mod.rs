@@ -127,7 +127,7 @@ fn only_site<'a>(params: &Params, machine: &NetworkContext<'a>) -> Result<&'a To
 /// How the virtual channels of a link use its bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lanes {
-    /// Virtual channels share the link: one flit crosses it in a cycle.
+    /// All virtual channels of a link share its wires: one flit crosses the link in a cycle.
     Shared,
     /// Each virtual channel has wires of its own.
     Independent,
@@ -420,7 +420,7 @@ impl Engine {
     /// Cycles that a packet takes over `links` local (not global) links of an otherwise empty
     /// network.
     ///
-    /// A packet that takes longer was blocked in the additional cycles.
+    /// If a packet takes longer, it was blocked in the additional cycles.
     #[must_use]
     pub fn zero_load(&self, links: u32) -> Cycle {
         let way = Way { links, global: 0 };

@@ -34,8 +34,8 @@ struct Packet {
     exit: u16,
     /// The class of lanes in which the packet leaves the last router.
     class: u8,
-    /// Index of the current leg (a sequence of links in one direction) of the route. `legs` is the
-    /// number of legs of the route.
+    /// Index of the current leg of the route. A leg is a sequence of links in one direction. `legs`
+    /// is the number of legs of the route.
     leg: u8,
     legs: u8,
     /// Number of links that the packet has yet to cross on the present leg of its route.
@@ -91,8 +91,8 @@ impl Packets {
         id
     }
 
-    /// The port and class through which a packet leaves a router. Call once for each router on the
-    /// route.
+    /// The port and class through which a packet leaves its current router. Call this function once
+    /// for each router on the route, in order, because it advances the packet.
     pub(super) fn hop(&mut self, id: PacketId) -> (usize, usize) {
         let packet = &mut self.list[id as usize];
         if packet.leg == packet.legs {

@@ -10,7 +10,7 @@ use super::bits::{Bits, first_from};
 pub(super) struct Switch {
     ports: usize,
     channels: usize,
-    /// Port of the router to which each lane belongs.
+    /// For each lane of a router, the port to which the lane belongs.
     port_of: [u8; 64],
     /// For each output port, the input port that round robin considers first. For each input port,
     /// `from_output` is the output port that is considered first, and `from_channel` the virtual

@@ -13,7 +13,7 @@ pub(super) enum Arbitration {
     /// In a cycle, lanes are granted before flits are sent, so that a head leaves in the cycle of
     /// its grant.
     Fifo,
-    /// The lane is assigned by round robin, with one iteration of grants and accepts.
+    /// A free lane is assigned by round robin, with one iteration of grants and accepts.
     ///
     /// In a cycle, lanes are granted after flits are sent, so that a head leaves in the cycle after
     /// its grant at the earliest.
@@ -116,7 +116,7 @@ impl Timing {
     }
 
     /// Cycles from when a packet reaches the front of its queue until its last flit has left the
-    /// queue. There are no other packets in the network.
+    /// queue. The network has no other packets.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         self.flit_times(way, flits, buffer).0
     }
@@ -171,8 +171,8 @@ pub(super) struct Alone {
     buffer: u32,
     arrives: BTreeMap<Way, Cycle>,
     leaves: BTreeMap<Way, Cycle>,
-    /// Departure times for routes without global links, indexed by the number of links of the
-    /// route.
+    /// For each number of links, the cycles until a packet has left its processor's queue. The
+    /// entries hold for routes without global links.
     leaves_alike: Vec<Option<Cycle>>,
 }
 

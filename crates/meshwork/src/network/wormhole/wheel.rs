@@ -26,8 +26,8 @@ impl<T> Wheel<T> {
         self.len += 1;
     }
 
-    /// Swaps the list of a cycle's events with the empty list `into`, so that neither is
-    /// reallocated.
+    /// Moves the events of cycle `now` into the empty list `into`. The two lists are swapped, so
+    /// that neither is reallocated.
     pub(super) fn take(&mut self, now: Cycle, into: &mut Vec<T>) {
         debug_assert!(into.is_empty());
         let slot = self.slot(now);

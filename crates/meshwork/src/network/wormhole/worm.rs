@@ -29,11 +29,11 @@ const RELEASE: u32 = 1 << 30;
 const TURN: u32 = 2 << 30;
 const DELIVERY: u32 = 3 << 30;
 
-/// A buffer, and the known times of the flits that go through it. In the ring of times, one entry
-/// stands for each flit that fits into the buffer. At first the entry is the arrival time of the
-/// flit. Once the departure of the flit is known, the entry is the time from which the flit's place
-/// in the buffer can be reused. A `Lane` is aligned so that no lane lies in two lines of the
-/// processor's cache. Most of the time goes into fetching lanes.
+/// A buffer, and the known times of the flits that go through it. The ring of times has one entry
+/// for each flit for which the buffer has space. At first the entry is the arrival time of a flit.
+/// When the departure of this flit is known, the entry becomes the time from which another flit can
+/// use its place. A `Lane` is aligned so that it never crosses a border between lines of the
+/// processor's cache, because fetching lanes takes most of the time.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Lane {
@@ -317,8 +317,9 @@ impl WormEngine {
     }
 
     /// Computes when flits leave the buffer `at`, for as many flits as the next buffer has space
-    /// for. If flits leave, returns the buffer that sends flits to `at`, because it has space for
-    /// them now. Returns `None` if no flit leaves or no buffer sends to `at`.
+    /// for. If flits leave, the buffer `at` has space again. So the function returns the buffer
+    /// before it, which can now send flits to `at`. Returns `None` if no flit leaves or no buffer
+    /// sends to `at`.
     fn advance(&mut self, at: u32) -> Option<u32> {
         let Lane { target, left, present, .. } = self.lanes[at as usize];
         if target == NONE {

@@ -38,7 +38,8 @@ pub struct Sizes {
     /// One distribution for each side if blocks are drawn, otherwise a single distribution.
     laws: Vec<Law>,
     mean_nodes: f64,
-    /// Requests for pieces with cumulative probabilities; if not empty, only these are drawn.
+    /// Requests for pieces with cumulative probabilities. If the list is not empty, only its
+    /// requests are drawn.
     vectors: Arc<[(f64, Pieces)]>,
 }
 
@@ -251,8 +252,8 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     Ok(given)
 }
 
-/// Parameters and default bounds of a drawn integer, which is a side of a block or a job's whole
-/// size.
+/// Parameters and default bounds of a drawn integer. The integer is a side of a block or a job's
+/// whole size.
 pub struct SizeRange<'a> {
     /// Parameters of the distribution.
     pub params: &'a Params,
@@ -577,8 +578,8 @@ static NORMAL: SizeEntry = SizeEntry {
     }),
 };
 
-/// Values of `cells`: probabilities of normally distributed sizes as printed in papers, or
-/// computed. `true` stands for printed probabilities.
+/// Values of the parameter `cells`: `printed` (here `true`) and `computed` (here `false`). They
+/// select the probabilities of normally distributed sizes: as printed in papers, or computed.
 static CELLS: Words<bool, 2> = Words::new([("printed", true), ("computed", false)]);
 
 fn mirrored(half: &[f64]) -> Vec<f64> {

@@ -16,7 +16,7 @@ struct EstimatesEntry {
     about: About,
     /// Whether the model needs all jobs before it can give an estimate to any of them.
     holds_all: bool,
-    /// Replaces the estimates of the jobs, with random numbers from the stream.
+    /// Replaces the estimates of the jobs. Random numbers are taken from the stream.
     build: fn(Submissions, &Params, Stream) -> Result<Submissions, Problem>,
 }
 

@@ -1,4 +1,4 @@
-//! Model of estimates by Tsafrir, Etsion and Feitelson, in which users choose few round values.
+//! Model of users' estimates by Tsafrir, Etsion and Feitelson: users choose few round values.
 //!
 //! The longest permitted value is the most frequent.
 //!
@@ -420,8 +420,8 @@ mod tests {
         assert!(jobs.iter().all(|job| job.runtime <= job.estimate));
     }
 
-    /// The first site is the CTC SP2: 23.8 % of its jobs have the maximum, 88.9 % one of 20
-    /// estimates.
+    /// Checks models of four sites. The first has the CTC SP2's maximum estimate and number of
+    /// jobs.
     #[test]
     fn the_sum_of_shares_is_one_for_any_site() {
         for (max, values, jobs) in

@@ -1,4 +1,4 @@
-//! Resampling by small random changes of every job.
+//! Resampling by small random changes of each job.
 
 use crate::job::{Job, Time};
 use crate::registry::{About, Kind, Param, Range};

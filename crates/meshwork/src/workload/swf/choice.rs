@@ -30,7 +30,7 @@ impl Choice {
         is_among(&self.users, record.user()) && is_among(&self.queues, record.queue())
     }
 
-    /// Error text for a selection that selects none of the log's lines.
+    /// Error text if the selection selects none of the log's lines.
     pub(super) fn nothing(&self, lines: u64) -> String {
         let list = |what: &str, numbers: &[u32]| {
             let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();

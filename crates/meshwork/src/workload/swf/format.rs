@@ -75,7 +75,7 @@ pub enum RecordError {
         field: usize,
         /// Name of the field: see [`FIELDS`].
         name: &'static str,
-        /// Value that the field has.
+        /// Value of the field in the invalid line.
         number: f64,
         /// Largest value that is allowed in the field.
         most: f64,
@@ -566,7 +566,7 @@ fn is_label(text: &str) -> bool {
 /// Reads the comments at the beginning of a log, up to the first job.
 ///
 /// # Errors
-/// An error of the reader, with the number of the line after which it occurred.
+/// If the reader fails. The error names the last line that was read.
 pub fn header(reader: Box<dyn BufRead + Send>, path: &str) -> Result<Header, WorkloadError> {
     let mut lines = Lines::new(reader, path);
     let mut header = Header::default();

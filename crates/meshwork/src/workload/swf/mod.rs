@@ -119,7 +119,7 @@ fn chosen_jobs(
 /// comments. It becomes the job's number if the line gives none.
 ///
 /// # Errors
-/// The problem with the line, as the end of a sentence that begins with `PATH:LINE:`.
+/// If the line is invalid. The error text continues a sentence that begins with `PATH:LINE:`.
 pub fn job(record: &Record, count: u64) -> Result<Result<Job, &'static str>, RecordError> {
     match flaw(record) {
         None => Ok(Ok(Plain::of(record, count, NOTHING).job())),

@@ -22,7 +22,7 @@ pub enum CellKind {
     Real,
     /// The cells hold `true` or `false`.
     Flag,
-    /// The cells hold text.
+    /// Column whose cells hold text.
     Text,
 }
 
@@ -414,7 +414,7 @@ fn terms(job: &Job) -> Option<&Terms> {
 /// A finished job with its times and nodes, from which its row of per-job output is made.
 #[derive(Clone, Debug)]
 pub struct Ended<'a> {
-    /// The job.
+    /// The job that has finished.
     pub job: &'a Job,
     /// When the job started.
     pub start: Time,

@@ -127,11 +127,12 @@ pub struct Row {
     /// GPUs of each piece: their number, and the share that the piece needs of each GPU, in
     /// thousandths.
     pub gpu: Option<(u32, u32)>,
-    /// Amount for each piece of a node's resource `other`, whose meaning the study defines.
+    /// Amount of the resource `other` for each piece. The study defines what `other` stands for.
     pub other: Option<u32>,
     /// Minimum and maximum number of pieces on a node.
     pub per_node: Option<(u32, u32)>,
-    /// The part of the machine, such as a leaf switch, within which all pieces must lie.
+    /// The part of the machine, such as one leaf switch, within which all pieces of the job must
+    /// lie.
     pub inside: Option<Inside>,
     /// Types of nodes or GPUs, or features of nodes, with which the requested pieces are satisfied.
     pub types: Option<String>,
@@ -320,7 +321,7 @@ pub fn pieces_in_words(text: &str) -> Result<Request, String> {
     pieces(row)
 }
 
-/// The request for pieces that the cells of a row describe.
+/// The request for pieces that a row of a table describes.
 pub(super) fn pieces(row: Row) -> Result<Request, String> {
     let beside = row.constraints.cells().into_iter().find(|(column, _)| *column != "partition");
     if let Some((column, _)) = beside {
