@@ -8,8 +8,8 @@ use crate::machine::Placement;
 use crate::observe::Messages;
 use crate::topology::Node;
 
-/// Number of units of load that equal one flit per cycle. Loads are integers, so that the removal
-/// of a job restores the loads of its links exactly.
+/// Load, as an integer, that equals one flit per cycle. Loads are integers, so that the removal of
+/// a job restores the loads of its links exactly.
 const UNIT: f64 = (1_u64 << 40) as f64;
 
 /// The jobs of a network in which a job's messages are a steady flow; flits are not simulated.

@@ -45,10 +45,10 @@ impl PatternEntry {
         self
     }
 
-    /// Checks that the pattern is defined for this number of processes.
+    /// Checks that the pattern is defined for a given number of processes.
     ///
     /// # Errors
-    /// [`NetworkError::Pattern`] if it is not.
+    /// [`NetworkError::Pattern`] if the pattern is not defined for it.
     pub fn serves(&self, processes: u64) -> Result<(), NetworkError> {
         if !self.in_powers_of_two || processes.is_power_of_two() {
             return Ok(());

@@ -93,7 +93,7 @@ fn draw(quantiles: Quantiles, stream: &mut Stream) -> f64 {
 
 struct DeepLearning {
     mean_gap: f64,
-    /// Numbers of processors, each with the share of jobs that take at most this number.
+    /// Numbers of processors, each with the share of jobs that use at most this number.
     counts: Vec<(f64, u32)>,
     durations: Quantiles,
     arrivals: Stream,

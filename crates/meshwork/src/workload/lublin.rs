@@ -344,8 +344,8 @@ mod tests {
         built_flat(&format!("name = 'lublin'\n{given}"), processors)
     }
 
-    /// Reference values have two to four digits: half a unit of the last one is allowed, and four
-    /// standard errors.
+    /// Compares means with reference values that are printed with two to four digits. A mean may
+    /// differ by the rounding of the printed value, and by four standard errors more.
     #[test]
     fn the_three_fits_have_the_sizes_and_times_of_the_reference() {
         for (class, nodes, serial, power, run, median, gap) in [

@@ -237,7 +237,7 @@ impl WorkloadEntry {
 
 named!(WorkloadEntry);
 
-/// Every workload, in the order of lists and pages of the manual.
+/// Every workload. Lists of workloads and the pages of the manual have this order.
 pub static WORKLOADS: &[&WorkloadEntry] = &[
     &synthetic::ENTRY,
     &swf::ENTRY,

@@ -117,7 +117,7 @@ pub(super) fn of_any_table(params: &Params, sites: &[Topology]) -> Result<Pieces
     Ok(request)
 }
 
-/// Reason why no idle site could hold every piece; `None` if one can.
+/// Reason why no idle site could hold all pieces of a request; `None` if some site could.
 fn never(request: &Pieces, sites: &[Topology], types: &NodeTypes) -> Option<String> {
     let mut of_sites = sites.iter().filter_map(Topology::types);
     if of_sites.any(|types| types.never(request).is_none()) {

@@ -312,8 +312,9 @@ pub(super) fn renumber(job: &mut Job, by: u64) {
     }
 }
 
-/// Shift of all arrivals of a log by the time `by`. The log spans the time `around`. Arrivals
-/// shifted beyond the end of the log are moved to its beginning.
+/// Shift of all arrivals of a log to later times. `by` is the shift, and `around` the time that the
+/// log spans. If an arrival would be beyond the end of the log, it continues from the beginning of
+/// the log.
 struct Shift {
     by: f64,
     around: f64,

@@ -9,7 +9,7 @@ use super::swf::{Header, LogLine, Record, RecordError, job, records};
 use super::table::Listed;
 use super::{Rows, WorkloadError};
 
-/// Distribution of the values in one column of a log, over the jobs with a known value.
+/// Distribution of the values in one column of a log. Jobs whose value is unknown are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ColumnStatistics {
     /// Number of jobs for which the column is known.

@@ -12,7 +12,7 @@ pub(super) fn context(sites: &[(Topology, f64)]) -> WorkloadContext<'_> {
     WorkloadContext { sites, seed: 1, replication: 0, owners: false, inputs: &NoInputs }
 }
 
-/// Panics at a submission that is not a job with a fixed arrival.
+/// Returns the jobs of a workload. Panics at an item that is not a job with a fixed arrival.
 pub(super) fn only_jobs(items: Submissions) -> Result<Vec<Job>, WorkloadError> {
     let job = |item| match item {
         Submission::Job(job) => job,
@@ -21,7 +21,7 @@ pub(super) fn only_jobs(items: Submissions) -> Result<Vec<Job>, WorkloadError> {
     items.map(|item| item.map(job)).collect()
 }
 
-/// At most `most` jobs of a workload, on a machine of one site.
+/// Builds a workload for a machine of one site, and returns its first `most` jobs.
 pub(super) fn built(given: &str, machine: Topology, most: usize) -> Result<Vec<Job>, BuildError> {
     let table: toml::Table = given.parse().unwrap();
     let params = FAMILY.resolve("workload", &table.into())?;

@@ -280,7 +280,8 @@ fn check(
     Ok(Some(most))
 }
 
-/// Selects jobs that arrive in a time interval; it is an error if there are none.
+/// Iterator of the jobs that arrive in a time interval. If no job arrives in it, the iterator
+/// fails.
 struct Cut {
     jobs: Submissions,
     from: Option<f64>,

@@ -57,7 +57,7 @@ impl BitSet {
         self.words[index]
     }
 
-    /// Returns one word of the set and removes the numbers in it.
+    /// Removes the numbers in one word of the set, and returns this word.
     pub(super) fn take_word(&mut self, index: usize) -> u64 {
         std::mem::take(&mut self.words[index])
     }

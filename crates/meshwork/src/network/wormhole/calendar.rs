@@ -15,7 +15,7 @@ pub(super) struct Calendar {
     /// Bit set of the slots of the timing wheel that have events.
     filled: [u64; SLOTS / 64],
     far: BTreeMap<Cycle, Vec<u32>>,
-    /// The cycle whose events were taken last. Events may be added at this cycle and later ones.
+    /// The last cycle whose events were taken. Events may be added at this cycle and at later ones.
     from: Cycle,
 }
 

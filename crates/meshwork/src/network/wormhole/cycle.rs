@@ -26,7 +26,8 @@ const NONE: u32 = u32::MAX;
 /// Maximum number of lanes of a router. Each lane has a bit in the masks of the router.
 const LANES: usize = 64;
 
-/// Marks the receiver of a credit (free space in a buffer) as a processor, not an output lane.
+/// Bit that marks the receiver of a credit as a processor. Without the bit, the receiver is an
+/// output lane. A credit announces free space in a buffer.
 const TO_SOURCE: u32 = 1 << 31;
 
 /// An input buffer. Flits are not stored, only their number and the packets that they belong to.
@@ -207,7 +208,8 @@ impl CycleEngine {
         self.counts
     }
 
-    /// Number of packets that have left their processors' queues and have not arrived.
+    /// Number of packets on their way: they have left their processors' queues and have not
+    /// arrived.
     pub(super) fn in_flight(&self) -> usize {
         self.packets.len()
     }

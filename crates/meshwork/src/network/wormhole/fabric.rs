@@ -177,7 +177,7 @@ impl Fabric {
         self.wires.class_at_home(&self.manner).is_some()
     }
 
-    /// The class of virtual channels in which a packet leaves the last router of its route for its
+    /// The class of virtual channels that a packet uses from the last router of its route to its
     /// node.
     pub(super) fn last_class(&self, route: &[Leg]) -> u8 {
         let at_home = || self.wires.class_at_home(&self.manner).unwrap_or(0);
@@ -202,7 +202,7 @@ impl Fabric {
         self.length[port]
     }
 
-    /// The largest number of extra cycles that a link has.
+    /// Largest number of extra cycles of any link, compared with a link of latency 1.
     pub(super) fn longest(&self) -> Cycle {
         self.length.iter().copied().max().unwrap_or(0)
     }
@@ -415,8 +415,8 @@ mod tests {
         assert_eq!((torus.ports(), torus.links(), torus.classes()), (5, 48, 2));
     }
 
-    /// Checks that every link has an opposite link of equal length, and that no node is behind two
-    /// ports.
+    /// Checks that every link has an opposite link of equal length. Checks also that no two ports
+    /// lead to one node.
     #[test]
     fn links_go_both_ways() {
         for (topology, setting) in networks() {

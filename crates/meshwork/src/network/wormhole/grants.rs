@@ -110,7 +110,7 @@ impl Grants {
         }
     }
 
-    /// Whether there is nothing to decide, because no lane was requested or released.
+    /// Whether no router has to decide about lanes at present.
     pub(super) fn is_settled(&self) -> bool {
         self.stirred.is_empty()
     }

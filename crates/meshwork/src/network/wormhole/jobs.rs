@@ -25,9 +25,11 @@ struct Jobs {
     messaging: Messaging,
     grid: Grid,
     flits: u64,
-    /// For each node, the jobs with processes on it: the slot of the job, and a rank of a process
-    /// there. A slot is a small number unique among running jobs. A rank below the number of nodes
-    /// in [`Run::nodes`] stands for all ranks that differ from it by a multiple of this number.
+    /// For each node, the jobs that have processes on the node. A job is given by its slot, which
+    /// is a small number unique among running jobs. Beside the slot is the rank of one of the job's
+    /// processes on the node. If the job has more processes than nodes, it may have further
+    /// processes there: their ranks are larger by multiples of the number of nodes in
+    /// [`Run::nodes`].
     holders: Vec<SmallVec<[(u32, u32); 2]>>,
     runs: Vec<Option<Run>>,
     /// For each slot, the number of stopped runs that had the slot before, modulo 2¹⁶. The slot is
@@ -60,8 +62,8 @@ struct Process {
     total: u64,
     /// Earliest cycle at which the process can send its next message.
     from: Cycle,
-    /// Whether the process must wait until the message that it sent last has arrived. `is_leaving`
-    /// says whether it must wait until that message has left the node.
+    /// Whether the process must wait until the last message that it sent has arrived. `is_leaving`
+    /// says whether it must wait until this message has left the node.
     waits: bool,
     is_leaving: bool,
 }

@@ -199,7 +199,7 @@ impl Default for WormholeConfig {
     }
 }
 
-/// The largest number of flits in a packet or a buffer, and of cycles to route a head.
+/// Largest value of three parameters: flits of a packet, flits of a buffer, cycles to route a head.
 pub const MAX_FLITS: u32 = 1 << 16;
 
 /// The largest number of lanes of a router, since lanes are bits of a word.

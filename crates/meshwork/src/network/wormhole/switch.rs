@@ -12,9 +12,9 @@ pub(super) struct Switch {
     channels: usize,
     /// For each lane of a router, the port to which the lane belongs.
     port_of: [u8; 64],
-    /// For each output port, the input port that round robin considers first. For each input port,
-    /// `from_output` is the output port that is considered first, and `from_channel` the virtual
-    /// channel.
+    /// For each output port, the input port at which round robin begins its next search. For each
+    /// input port, `from_output` has the output port at which the search begins, and `from_channel`
+    /// the virtual channel.
     from_input: Vec<u8>,
     from_output: Vec<u8>,
     from_channel: Vec<u8>,

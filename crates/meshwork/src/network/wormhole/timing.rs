@@ -8,7 +8,8 @@ use super::{Cycle, WormholeConfig};
 /// How a free lane (virtual channel) is assigned to one of the packet heads that request it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arbitration {
-    /// The lane goes to the earliest request; ties go to the lowest port.
+    /// A free lane goes to the earliest request. If requests are equally early, the lane goes to
+    /// the lowest port.
     ///
     /// In a cycle, lanes are granted before flits are sent, so that a head leaves in the cycle of
     /// its grant.

@@ -45,7 +45,8 @@ impl Turns {
         self.0[node as usize] = NextTurn { at, waits: false };
     }
 
-    /// Whether a processor is due in cycle `now`; later calls for this cycle return `false`.
+    /// Whether a processor is to be asked for its next packet in cycle `now`. Returns `true` only
+    /// once for each cycle.
     pub(super) fn is_due(&mut self, node: Node, now: Cycle) -> bool {
         let turn = &mut self.0[node as usize];
         let is_due = turn.at == now;

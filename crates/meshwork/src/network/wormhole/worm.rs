@@ -267,8 +267,8 @@ impl WormEngine {
         }
     }
 
-    /// Starts the next packet of a processor, if the processor is to be asked for one in this
-    /// cycle.
+    /// Starts the next packet of a processor, if the schedule says that the processor is to be
+    /// asked now.
     fn start_packet(&mut self, node: Node, load: &mut impl Load) {
         if !self.turns.is_due(node, self.now) {
             return;
@@ -305,8 +305,8 @@ impl WormEngine {
         (at & ((1 << self.shift) - 1)) as usize / self.channels
     }
 
-    /// Whether packets enter the network at lane `at`, so that all flits of a packet are there at
-    /// once.
+    /// Whether the lane with index `at` is one in which packets begin, so that it has all their
+    /// flits at once.
     fn is_source(&self, at: u32) -> bool {
         if self.timing.inject.is_some() {
             at >= self.sources

@@ -162,7 +162,8 @@ impl Followed {
         Followed(followed)
     }
 
-    /// Predecessor of a job, and how many jobs bear its number; `None` without a known predecessor.
+    /// Predecessor of a job, and the number of jobs that have the predecessor's number. `None` if
+    /// the job has no predecessor, or no job of the workload has the predecessor's number.
     fn after(&self, job: &Job) -> Option<(After, u32)> {
         let after = job.after()?;
         self.0.get(&after.number).map(|&ends| (after, ends))

@@ -30,10 +30,10 @@ impl Sessions {
         Sessions { longest, users: BTreeMap::new(), count: 0 }
     }
 
-    /// Returns the predecessor of a job among the jobs of its user, if there is one. Jobs must come
-    /// in order of submission. `wait` is how long the job itself waited in the log; its end is its
-    /// submission plus the wait and the run time. Time: **O(log j)** for *j* unfinished jobs of the
-    /// user, and **O(log u)** for *u* users.
+    /// Returns the predecessor of a job among the jobs of its user, if there is one. This function
+    /// must be called for all jobs in order of submission. `wait` is how long the job waited in the
+    /// log. The job's end is its submission plus the wait and the run time. Time: **O(log j)** for
+    /// *j* unfinished jobs of the user, and **O(log u)** for *u* users.
     pub(crate) fn after(&mut self, job: &Job, wait: f64) -> Option<After> {
         let user = job.owner.as_ref()?.user.as_ref()?;
         if !self.users.contains_key(user) {

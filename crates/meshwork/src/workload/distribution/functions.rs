@@ -90,7 +90,8 @@ fn keep_off_zero(x: f64, tiny: f64) -> f64 {
     if x.abs() < tiny { tiny } else { x }
 }
 
-/// Ratio of two polynomials of degree 7, constant terms first; that of the denominator is 1.
+/// Ratio of two polynomials of degree 7. Coefficients begin with the constant term. The constant
+/// term of the denominator is 1.
 struct Ratio {
     above: [f64; 8],
     below: [f64; 8],

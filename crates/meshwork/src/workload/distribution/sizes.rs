@@ -48,12 +48,12 @@ pub struct Sizes {
 enum Form {
     /// The drawn integers are the sides of a block.
     Block,
-    /// All sides of a block have the drawn length. The variant holds the block's number of
-    /// dimensions.
+    /// The drawn integer is the length of all sides of a block. The variant holds the block's
+    /// number of dimensions.
     Square(usize),
-    /// The integer is the dimension of a subcube.
+    /// The drawn integer is the dimension of a subcube.
     Subcube,
-    /// The integer counts processors.
+    /// The drawn integer is a number of processors.
     Count,
 }
 
@@ -76,7 +76,8 @@ impl Sizes {
         Sizes::on_sites(params, machine, std::slice::from_ref(machine))
     }
 
-    /// [`Sizes::new`] for several sites, of which `machine` is the largest; pieces may be for any.
+    /// Creates the distribution like [`Sizes::new`], but for several sites, the largest being
+    /// `machine`. If requests are for pieces, they may be for any of the sites.
     pub(crate) fn on_sites(
         params: &Params,
         machine: &Topology,
@@ -128,9 +129,9 @@ impl Sizes {
 
     /// Exact mean of the number of requested processors, from which the load is computed.
     ///
-    /// If requests for pieces are drawn, it follows from the scarcest resource. For each resource,
-    /// the mean amount of a request is divided by the amount of the whole machine. The largest
-    /// quotient is multiplied by the machine's number of cores.
+    /// If requests for pieces are drawn, the scarcest resource determines the mean. For each
+    /// resource, the mean amount of a request is divided by the amount of the whole machine. The
+    /// largest quotient is multiplied by the machine's number of cores.
     #[must_use]
     pub fn mean_nodes(&self) -> f64 {
         self.mean_nodes
@@ -376,8 +377,7 @@ impl SizeEntry {
     }
 }
 
-/// Function that builds the distribution of one integer, or that gives weights from which it is
-/// built.
+/// Way to build the distribution of one integer, either directly or from weights of its values.
 #[derive(Clone, Copy)]
 enum Build {
     Law(fn(&SizeRange<'_>) -> Result<Law, Problem>),

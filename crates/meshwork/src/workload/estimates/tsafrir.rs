@@ -311,11 +311,12 @@ fn values_among(jobs: usize) -> usize {
 }
 
 /// Popularity rank, from 0, of each popular value, in the order of [`Model::popular_times`]. `own`
-/// has the ranks that are already known. The other values are handled in order. The maximum gets
-/// rank 0 if it is free. For each value, the ranks that it has in the four logs are added to a
-/// pool. If no later value has a certain free rank in any log, the value gets that rank, which
-/// would otherwise stay free. In all other cases two ranks are drawn from the pool, and the value
-/// gets the smaller one.
+/// has the ranks that are already known. The maximum gets rank 0, unless this rank is known to be
+/// another value's. All other values get their ranks one after another. At each value, the ranks
+/// that it has in the four logs are added to a pool of ranks. There are two cases in which no rank
+/// is drawn. First, a free rank belongs to no later value in any log: the value gets this rank,
+/// which would otherwise stay free. Second, the pool is empty: the value gets the best free rank.
+/// In all other cases two ranks are drawn from the pool, and the value gets the better one.
 fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     let count = own.len();
     let mut is_free = vec![true; count];

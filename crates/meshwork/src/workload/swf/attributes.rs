@@ -41,8 +41,8 @@ impl Attributes {
         (owners || came.is_some()).then(|| Attributes { owners: Owners::default(), came })
     }
 
-    /// Stores the attributes of a line, and returns the number under which they are stored. Fails
-    /// if the number of the preceding job is invalid.
+    /// Stores the attributes of a line of a log, and returns the number under which they are
+    /// stored. Fails if the line's number of the preceding job is invalid.
     pub(super) fn note(&mut self, record: &Record) -> Result<u32, RecordError> {
         let owner = self.owners.number(key(record), named);
         let Some(came) = &mut self.came else { return Ok(owner) };

@@ -345,7 +345,7 @@ pub(super) struct Lines {
     path: String,
     /// Bytes of the file that have been read. Lines are parsed in this buffer, without copies.
     buffer: Vec<u8>,
-    /// Range of the buffer with lines not yet returned.
+    /// Range of the buffer that holds data not yet returned as lines.
     rest: std::ops::Range<usize>,
     line: u64,
 }
@@ -453,7 +453,7 @@ pub enum LogLine {
     /// Line with a comment. The value is the text after the semicolon, without trailing blanks: see
     /// [`Header::add`].
     Comment(String),
-    /// Line that describes a job.
+    /// Line that describes a job, with its numbers.
     Record {
         /// Number of the line in the file, from 1.
         line: u64,

@@ -110,7 +110,8 @@ pub(super) fn short(bytes: u64, is_end: impl Fn(u8) -> bool) -> Option<(u32, usi
     is_whole.then(|| (number(count, values), count as usize))
 }
 
-/// Reads the number from index `at` up to a blank; `bytes` holds its first eight bytes.
+/// Reads the number that begins at index `at` and ends before a blank. `bytes` holds the first
+/// eight bytes from index `at` on.
 fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     let (values, others) = digits(bytes);
     if others != 0 {

@@ -61,8 +61,8 @@ pub struct Column {
     pub unit: &'static str,
     /// Meaning of the column for a job, in one line.
     pub help: &'static str,
-    /// Index, from 0, of the corresponding field in a line of a log; `None` if there is no such
-    /// field.
+    /// Index, from 0, of the field in a line of a log that has the meaning of this column. `None`
+    /// if there is no such field.
     pub field: Option<usize>,
     get: fn(&Job) -> Option<String>,
     set: fn(&mut Row, Cell<'_>) -> Result<(), String>,

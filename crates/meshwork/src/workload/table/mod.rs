@@ -471,7 +471,8 @@ impl Cell<'_> {
         }
     }
 
-    /// Reads the minimum and the maximum of a count from a cell.
+    /// Reads a range of numbers of pieces from a cell: its minimum and maximum. If the cell has one
+    /// number, this number is the maximum, and the minimum is 1.
     fn span(&self) -> Result<(u32, u32), String> {
         let text = self.text()?;
         let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&number| number > 0);
