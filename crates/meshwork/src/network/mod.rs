@@ -96,10 +96,11 @@ pub trait Network: Send {
         placement: &Placement,
     );
 
-    /// The next job to finish, and when. Jobs that finish at one instant come in order of arrival.
-    /// Until the instant `by`, no event outside the network happens, such as the arrival of a job.
-    /// If `by` is `None`, no such event happens at all. A network that must be simulated advances
-    /// no further than `by`, and may return `None` if no job finishes by then.
+    /// The job that finishes next, and the instant at which it finishes. Of jobs that finish at one
+    /// instant, the one that arrived first is returned. The caller promises that nothing happens to
+    /// the network before the instant `by`, such as the start of a job. If `by` is `None`, nothing
+    /// happens at all. A network that must be simulated advances no further than `by`. It may
+    /// return `None` if no job finishes by then.
     ///
     /// # Errors
     /// If the network cannot continue.

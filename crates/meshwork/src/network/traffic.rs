@@ -152,7 +152,7 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
     },
 };
 
-/// Under the pattern `hotspot`, one packet in this many goes to the fixed node, on average.
+/// Number of packets of which one, on average, goes to the fixed node of the pattern `hotspot`.
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {

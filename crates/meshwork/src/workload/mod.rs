@@ -132,7 +132,8 @@ pub struct WorkloadContext<'a> {
 }
 
 impl WorkloadContext<'_> {
-    /// The site with the most processors, for which sizes are drawn; ties go to the first site.
+    /// The site with the most processors; of several such sites, the first. Sizes of jobs are drawn
+    /// for it.
     #[must_use]
     pub fn largest(&self) -> &Topology {
         let mut largest = &self.sites[0].0;

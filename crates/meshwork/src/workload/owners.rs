@@ -22,8 +22,8 @@ impl<K> Default for Owners<K> {
 }
 
 impl<K: Ord + Clone> Owners<K> {
-    /// Number of the owner with this key. When a key occurs for the first time, `named` creates the
-    /// owner.
+    /// Number of the owner with the given key. When a key occurs for the first time, `named`
+    /// creates its owner.
     pub(super) fn number(&mut self, key: K, named: impl FnOnce(K) -> Owner) -> u32 {
         if let Some(&number) = self.numbers.get(&key) {
             return number;

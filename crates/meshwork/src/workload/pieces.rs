@@ -29,7 +29,8 @@ fn check(
     }
 }
 
-/// Checks that some site has parts of the wanted kind. The error continues a sentence.
+/// Checks that some site has the kind of part in which all pieces must lie, such as a leaf switch.
+/// The error text continues a sentence.
 fn suits(request: &Pieces, sites: &[Topology]) -> Result<(), String> {
     let inside = request.inside;
     let has_parts =
@@ -67,7 +68,7 @@ pub(super) fn checked(jobs: Submissions, setting: &WorkloadContext<'_>) -> Submi
     }))
 }
 
-/// The request for pieces in a table of a study, which must fit on an idle site.
+/// Reads a request for pieces from a table of a study, and checks that it fits on an idle site.
 pub(super) fn of_table(params: &Params, sites: &[Topology]) -> Result<Pieces, Problem> {
     let request = of_any_table(params, sites)?;
     let types = NodeTypes::of_sites(sites);

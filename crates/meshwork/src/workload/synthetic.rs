@@ -64,7 +64,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .ends(false);
 
-/// Values of `demand`: whether a job's work is drawn instead of its run time.
+/// Values of the parameter `demand`. `dependent` (here `false`): run times are drawn. `independent`
+/// (here `true`): the work of a job is drawn, and its run time is computed from the work.
 static DEMANDS: Words<bool, 2> = Words::new([("dependent", false), ("independent", true)]);
 pub(super) trait Requests: Send {
     /// Exact mean of the number of processors that a job requests.

@@ -294,7 +294,7 @@ struct Cut {
     first: Option<f64>,
     /// Arrival of the last job that the parameter `from` skipped.
     last_passed: Option<f64>,
-    /// Whether any job that was read arrived in the interval.
+    /// Whether any job that was read arrived in the selected time interval.
     any: bool,
     is_over: bool,
 }
@@ -369,7 +369,7 @@ impl Iterator for Cut {
     }
 }
 
-/// Ends a workload after a number of jobs. Unusable lines are not counted.
+/// Ends a workload after a given number of jobs. Lines that are not jobs do not count.
 struct FirstJobs {
     jobs: Submissions,
     left: u64,

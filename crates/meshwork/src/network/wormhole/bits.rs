@@ -47,8 +47,8 @@ impl BitSet {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// Number of words of the set. With this number and [`word`](BitSet::word), callers iterate
-    /// over a set while it changes.
+    /// Number of words of the set. Callers count up to this number, and read each
+    /// [`word`](BitSet::word). So the set may change during the iteration.
     pub(super) fn words(&self) -> usize {
         self.words.len()
     }

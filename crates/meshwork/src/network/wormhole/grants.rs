@@ -56,8 +56,8 @@ struct Queue {
 }
 
 impl Grants {
-    /// Creates the state in which all lanes are free and no head waits. A local port has
-    /// `to_processor` lanes towards its processor; its other lanes are never free.
+    /// Creates the state in which all lanes are free and no head waits. Of the lanes of a local
+    /// port, `to_processor` lead to its processor. The port's other lanes are never free.
     pub(super) fn new(
         fabric: &Fabric,
         channels: usize,

@@ -18,7 +18,8 @@ pub(super) struct Packets {
     alone: Alone,
     list: Vec<Packet>,
     legs: Vec<Leg>,
-    /// Number of entries of `legs` reserved for each packet, enough for the longest route.
+    /// Number of entries of `legs` that are reserved for each packet. It is enough for the longest
+    /// route.
     stride: usize,
     vacant: Vec<PacketId>,
 }

@@ -44,7 +44,7 @@ pub(super) struct Timing {
     /// packet is ready in the router as soon as it reaches the front of the processor's queue.
     pub(super) inject: Option<Cycle>,
     /// Extra cycles of flits and credits over a local link, compared with a link of latency 1.
-    /// `global` is the number of extra cycles over a global link.
+    /// `global` has the extra cycles over a global link.
     pub(super) local: Cycle,
     pub(super) global: Cycle,
     /// Whether a processor accepts only the flits for which it has given credits, like a router.
@@ -93,12 +93,12 @@ impl Timing {
         if link < 8 && way.global >> link & 1 == 1 { self.global } else { self.local }
     }
 
-    /// Cycles that a packet takes, in an empty network, over the links described by `way`. The
-    /// cycles are counted from when the packet reaches the front of its processor's queue to the
-    /// arrival of its tail. Buffers have space for `buffer` flits. The head goes through one router
-    /// more than there are links. The remaining flits follow, one in a cycle, unless buffers are
-    /// too short for a credit to return in time. If links differ in length and buffers are short,
-    /// the order of the links matters. Times are then computed flit by flit.
+    /// Cycles that a packet takes over the links of a route in an empty network. The cycles are
+    /// counted from when the packet reaches the front of its processor's queue to the arrival of
+    /// its tail. Buffers have space for `buffer` flits. The head goes through one router more than
+    /// there are links. The remaining flits follow, one in a cycle, unless buffers are too short
+    /// for a credit to return in time. If links differ in length and buffers are short, the order
+    /// of the links matters. Times are then computed flit by flit.
     pub(super) fn zero_load(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         let (body, buffer) = (Cycle::from(flits - 1), Cycle::from(buffer));
         let (links, global) = (Cycle::from(way.links), Cycle::from(way.global.count_ones()));
@@ -189,7 +189,7 @@ impl Alone {
         }
     }
 
-    /// Cached [`Timing::zero_load`].
+    /// Returns [`Timing::zero_load`] of a route, from a cache if the route has global links.
     #[inline]
     pub(super) fn arrives(&mut self, way: Way) -> Cycle {
         let (timing, flits, buffer) = (self.timing, self.flits, self.buffer);

@@ -23,8 +23,9 @@ impl Turns {
         Turns(vec![NextTurn { at: Cycle::MAX, waits: true }; nodes])
     }
 
-    /// Wakes a processor. Returns whether the caller must add an event that asks it in the cycle
-    /// `now`. No event is needed if the processor does not wait, or is asked in this cycle anyway.
+    /// Wakes a processor. Returns whether the caller must add an event in cycle `now`, in which the
+    /// processor is asked. No event is needed if the processor does not wait, or is asked in this
+    /// cycle anyway.
     pub(super) fn wake(&mut self, node: Node, now: Cycle) -> bool {
         let turn = &mut self.0[node as usize];
         let is_woken = turn.waits && turn.at > now;

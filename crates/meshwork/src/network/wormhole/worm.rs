@@ -43,8 +43,8 @@ struct Lane {
     left: u32,
     /// Number of flits whose arrival times are known, but whose departure times are not.
     present: u32,
-    /// Place in the ring of times at which the next flit to arrive is stored. `head` is the place
-    /// of the next flit to leave.
+    /// Place in the ring of times at which the arrival of the next flit is stored. `head` is the
+    /// place of the flit that leaves next.
     tail: u32,
     head: u32,
     /// The buffer into which the first packet of this buffer moves next. `feeder` is the buffer

@@ -152,8 +152,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Checks that a fit has the moments of its sample, if the sample varies enough to have a
-        /// fit.
+        /// Checks that the fit has the moments of its sample, unless the sample varies too little
+        /// for a fit.
         #[test]
         fn the_fit_has_the_moments_of_the_sample(
             values in prop::collection::vec(0.01..1000.0_f64, 2..40),

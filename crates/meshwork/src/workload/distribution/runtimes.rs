@@ -157,7 +157,8 @@ struct TruncatedNormal {
     sd: f64,
     min: f64,
     max: f64,
-    /// Bounds in standard deviations from the mean, mirrored at the mean if `mirrored` is set.
+    /// Lower bound, in standard deviations from the mean; `high` is the upper bound. Both bounds
+    /// are mirrored at the mean if `mirrored` is set.
     low: f64,
     high: f64,
     mirrored: bool,

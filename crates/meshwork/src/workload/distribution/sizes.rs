@@ -261,14 +261,16 @@ pub struct SizeRange<'a> {
     form: Form,
     side: usize,
     of: usize,
-    /// Smallest integer that is a size: 0 for the dimension of a subcube, otherwise 1.
+    /// Smallest valid integer: 0 if the integer is the dimension of a subcube, otherwise 1.
     pub least: u32,
-    /// Largest integer that is a size on the largest site. A study may give a larger bound.
+    /// Upper bound of the integer on the largest site, if the study gives none. Bounds that studies
+    /// give may be larger.
     pub most: u32,
 }
 
 impl SizeRange<'_> {
-    /// The value for this side of a parameter that is one number, or a list with one for each side.
+    /// The value of a parameter for one side of a block. The parameter is a single number for all
+    /// sides, or a list with one number for each side.
     fn get(&self, key: &str) -> Result<Option<u32>, Problem> {
         let Some(list) = self.params.get_integers(key) else { return Ok(None) };
         match list.len() {
@@ -323,7 +325,7 @@ impl SizeRange<'_> {
         Ok((min, max))
     }
 
-    /// Default of the largest size: the largest size that fits this machine, times the study's
+    /// Default upper bound of the integer: the machine's bound, multiplied by the study's
     /// `max_share`.
     fn most_of_share(&self) -> u32 {
         let share = self.params.get_number("max_share").unwrap_or(1.0);
@@ -366,8 +368,8 @@ pub struct SizeEntry {
 impl SizeEntry {
     /// Creates the entry of a distribution of sizes that is given by the weight of each size.
     ///
-    /// The function returns the smallest size, and the weight of every size from the smallest on.
-    /// Weights need not sum to 1.
+    /// The function `weights` returns the smallest size, and the weights of this size and of the
+    /// sizes that follow it. Weights need not sum to 1.
     #[must_use]
     pub const fn new(
         about: About,

@@ -14,7 +14,7 @@ use crate::rng::Stream;
 use super::{Submission, Submissions, WorkloadContext};
 struct EstimatesEntry {
     about: About,
-    /// Whether the model needs all jobs before it can give an estimate to any of them.
+    /// Whether the model needs all jobs before it can give the first of them an estimate.
     holds_all: bool,
     /// Replaces the estimates of the jobs. Random numbers are taken from the stream.
     build: fn(Submissions, &Params, Stream) -> Result<Submissions, Problem>,

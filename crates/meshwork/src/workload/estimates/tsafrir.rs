@@ -182,7 +182,8 @@ impl Model {
         times
     }
 
-    /// Popular estimates with shares, which sum to `head`, or more if shares given for the site do.
+    /// Popular estimates, each with its share of jobs. The shares sum to `head`. They sum to more
+    /// if the shares that the study gives for the site already do.
     fn popular_values(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let times = self.popular_times();
         let known = |time: f64| self.popular.iter().find(|value| (value.0 - time).abs() <= 0.0);

@@ -109,8 +109,8 @@ impl Weeks {
         Ok(Weeks { first, period, count, wanted: own.params.get_integer("weeks").unwrap_or(count) })
     }
 
-    /// Index of the week in which a job arrives, and the time of its arrival within the week.
-    /// `None` after the last whole week of the log.
+    /// Index of the week in which a job arrives, and the time from the start of this week to the
+    /// arrival. `None` if the job arrives after the last whole week of the log.
     fn of_job(&self, job: &Job) -> Option<(u64, f64)> {
         let since = job.arrival - self.first;
         let week = libm::floor(since / self.period);
@@ -118,7 +118,8 @@ impl Weeks {
         ((week as u64) < self.count).then_some((week as u64, within))
     }
 
-    /// Instant in the resampled log: `within` after the start of the week with index `week`.
+    /// Instant in the resampled log that is the time `within` after the start of week number
+    /// `week`.
     fn at(&self, week: u64, within: f64) -> Time {
         self.first + (week as f64 * self.period + within)
     }

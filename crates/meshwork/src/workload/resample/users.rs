@@ -85,8 +85,8 @@ fn apply(own: &Resampling, jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job
     Ok(taken)
 }
 
-/// Changes the user of a job to a copy of that user, for users who are drawn several times. The
-/// name of the copy is the user's name with a number appended.
+/// Changes the user of a job to a numbered copy of this user. Copies stand for users who are drawn
+/// several times. The name of a copy is the user's name with a number appended.
 fn rename(job: &mut Job, copy: u64) {
     if let Some(owner) = &job.owner
         && let Some(user) = &owner.user

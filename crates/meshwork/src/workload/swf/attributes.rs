@@ -17,7 +17,8 @@ type Key = [i64; 5];
 /// Attributes of a log's jobs, such as the owner of each job, in compact form.
 pub(super) struct Attributes {
     owners: Owners<Key>,
-    /// Owner and predecessor by number; `None` without dependencies: numbers are then of owners.
+    /// For each number of attributes, the owner and predecessor of a line. `None` if dependencies
+    /// are not requested. The number of attributes is then the number of an owner.
     came: Option<Came>,
 }
 
@@ -35,7 +36,8 @@ struct Line {
 }
 
 impl Attributes {
-    /// Creates the store for the requested attributes; `None` if none are requested.
+    /// Creates the store for the requested attributes of jobs; `None` if no attributes are
+    /// requested.
     pub(super) fn asked_for(owners: bool, source: Option<Source>) -> Option<Attributes> {
         let came = source.map(|source| Came { lines: Vec::new(), sessions: source.sessions() });
         (owners || came.is_some()).then(|| Attributes { owners: Owners::default(), came })

@@ -541,8 +541,8 @@ impl Header {
         self.entries.iter().find(|(own, _)| own == label).map(|(_, value)| value.as_str())
     }
 
-    /// Integer with which a header comment's value begins. The comment is the first with this
-    /// label.
+    /// Integer with which the value of a header comment begins. If several comments have the given
+    /// label, the first one counts.
     #[must_use]
     pub fn number(&self, label: &str) -> Option<u64> {
         let value = self.get(label)?;

@@ -99,7 +99,7 @@ pub(super) fn number(count: u32, values: u64) -> u32 {
     (fours.wrapping_mul(10_000 * 0x1_0000_0000 + 1) >> 32) as u32
 }
 
-/// Reads one to seven digits; `None` if `is_end` rejects the byte after them.
+/// Reads a number of one to seven digits; `None` if `is_end` rejects the byte after the number.
 #[inline(always)]
 pub(super) fn short(bytes: u64, is_end: impl Fn(u8) -> bool) -> Option<(u32, usize)> {
     let (values, others) = digits(bytes);

@@ -583,7 +583,8 @@ pub fn places<'n>(
     ))
 }
 
-/// Request columns: a table has one of the first three, or any of the last four, for pieces.
+/// Columns that can state a job's request. A table has one of the first three. If its jobs request
+/// pieces (parts of nodes), it has any of the last four instead.
 const ASKED: [&str; 7] = ["nodes", "block", "subcube", "pieces", "cpu", "gpu", "roles"];
 
 #[cfg(test)]

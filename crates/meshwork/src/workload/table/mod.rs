@@ -71,7 +71,8 @@ pub enum Cell<'a> {
 /// An instant in a table of jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Instant {
-    /// Value of the instant on the table's own clock, or in seconds since the beginning of 1970.
+    /// Value of the instant on the table's own clock. If the instant is a date, the value is in
+    /// seconds since the beginning of 1970.
     pub at: f64,
     /// Whether the instant was given as a date.
     pub is_date: bool,
@@ -457,7 +458,8 @@ impl Cell<'_> {
         }
     }
 
-    /// Reads a number of GPUs and the share needed of each GPU, in thousandths, from a cell.
+    /// Reads a number of GPUs from a cell, and the share that is needed of each GPU, in
+    /// thousandths.
     fn gpus(&self) -> Result<(u32, u32), String> {
         let share = |number: f64| (number * f64::from(WHOLE_SHARE)).round();
         match self {
