@@ -21,13 +21,13 @@ const CHUNK: usize = 64;
 /// The end times of running jobs, in order of time. They are stored in chunks, and on most machines
 /// one chunk holds all of them. Each chunk is in descending order, so its earliest end time is its
 /// last entry. Jobs usually leave in the order of their end times. So an entry is removed from the
-/// last places of its chunk, and few entries move. The earliest end time is read or removed
-/// in **O(1)**, another one is inserted or removed in **O(log r + c)** for *r* jobs in chunks of
-/// *c*. Up to *r* / *c* chunks move when a chunk is split or emptied.
+/// last places of its chunk, and few entries move. The earliest end time is read or removed in
+/// **O(1)**. Any other end time is inserted or removed in **O(log r + c)** for *r* jobs in chunks
+/// of *c*. If a chunk is split or emptied, up to *r* / *c* chunks move.
 pub(crate) struct Ends<E> {
     soonest: Vec<E>,
-    /// Chunks of all end times that are not in `soonest`, the latest first; none of them is empty.
-    /// The chunk `soonest` has the earliest end times.
+    /// Chunks of the end times that are not in `soonest`, the chunk of the earliest end times. The
+    /// latest chunk comes first. No chunk is empty.
     later: Vec<Vec<E>>,
 }
 

@@ -31,7 +31,7 @@ pub struct RunKey {
 /// An instant of a network's own clock, in cycles; a flit crosses a link in one cycle.
 pub type Cycle = u64;
 
-/// The work that a running job has still to do, and its rate.
+/// The remaining work of a running job, and the rate at which the job does its work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {
     /// Remaining work, in units of time at rate 1.

@@ -14,7 +14,7 @@ type Change = Box<dyn FnOnce(Vec<Job>) -> Result<Vec<Submission>, WorkloadError>
 /// If reading fails, only the error is returned, because the error has no position among the
 /// transformed jobs.
 pub(super) struct Held {
-    /// The workload and its transformation. `None` after the first item was requested.
+    /// The workload and its transformation. `None` from the first call of `next` on.
     source: Option<(Submissions, Change)>,
     ready: std::vec::IntoIter<Result<Submission, WorkloadError>>,
     /// Path of the study's parameter that requires all jobs in memory. Error messages name this

@@ -80,7 +80,8 @@ pub(super) fn of_table(params: &Params, sites: &[Topology]) -> Result<Pieces, Pr
     }
 }
 
-/// [`of_table`], but pieces may fit on no node. Keys are named like columns of a table of jobs.
+/// Reads a request for pieces like [`of_table`], but accepts pieces that fit on no node. Keys have
+/// the names of columns of a table of jobs.
 pub(super) fn of_any_table(params: &Params, sites: &[Topology]) -> Result<Pieces, Problem> {
     let Some(types) = NodeTypes::of_sites(sites) else {
         return Err(Problem::new(

@@ -367,7 +367,7 @@ mod tests {
         only_jobs(jobs).map_err(|error| error.0)
     }
 
-    /// Load of some jobs over the time span of the original log.
+    /// Load of the given jobs over the time span of the original log.
     fn load(jobs: &[Job], span: f64) -> f64 {
         jobs.iter().map(work).sum::<f64>() / (24.0 * span)
     }

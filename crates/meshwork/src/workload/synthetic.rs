@@ -94,7 +94,8 @@ pub(super) struct Synthetic<R> {
     mean_gap: f64,
     requests: R,
     runtimes: Runtime,
-    /// Mean number of processors, by which drawn work is divided; `None` if run times are drawn.
+    /// Mean number of processors of a job. If the work of jobs is drawn, the run time of a job is
+    /// computed with this mean. `None` if run times are drawn directly.
     spread_over: Option<f64>,
     arrivals: Stream,
     runtime_stream: Stream,
@@ -103,7 +104,8 @@ pub(super) struct Synthetic<R> {
 }
 
 impl<R: Requests> Synthetic<R> {
-    /// `requests` gives sizes; arrivals and run times follow the parameters.
+    /// Creates the workload. Requests are drawn from `requests`. Arrivals and run times are as the
+    /// parameters say.
     pub(super) fn new(
         params: &Params,
         setting: &WorkloadContext<'_>,

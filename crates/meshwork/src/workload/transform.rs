@@ -409,7 +409,7 @@ struct Split {
     jobs: Submissions,
     most: u32,
     key: String,
-    /// The job that is being split. It requests the processors that are still in no part.
+    /// The job that is being split. It requests the processors that are not yet in any part.
     rest: Option<Job>,
 }
 

@@ -23,7 +23,7 @@ use crate::topology::wires::Router;
 
 const NONE: u32 = u32::MAX;
 
-/// Maximum number of lanes of a router. Each lane has a bit in the masks of the router.
+/// Maximum number of lanes of a router. For each lane, the router's masks have one bit.
 const LANES: usize = 64;
 
 /// Bit that marks the receiver of a credit as a processor. Without the bit, the receiver is an
@@ -95,7 +95,8 @@ pub(super) struct CycleEngine {
     owners: Vec<u8>,
     /// For each output lane, the buffer into which it leads.
     down: Vec<u32>,
-    /// For each buffer, the receiver of the credit when a flit leaves the buffer.
+    /// For each buffer, the processor or output lane that receives a credit when a flit leaves the
+    /// buffer.
     up: Vec<u32>,
     grants: Grants,
     switch: Switch,
@@ -107,7 +108,8 @@ pub(super) struct CycleEngine {
     /// Processors that may be able to send a flit.
     sending: BitSet,
     turns: Turns,
-    /// Processors to ask for a packet in this cycle. `asking_next` has those for the next cycle.
+    /// Processors to be asked for a packet in this cycle. `asking_next` has the processors to be
+    /// asked in the next cycle.
     asking: Vec<Node>,
     asking_next: Vec<Node>,
     later: Calendar,
@@ -544,8 +546,8 @@ impl CycleEngine {
         }
     }
 
-    /// Moves a lane's second packet to the front, after the tail of packet `gone` has left the
-    /// lane.
+    /// Moves a lane's second packet to the front, after the tail of the first packet, `gone`, has
+    /// left the lane.
     fn advance(&mut self, at: u32, gone: PacketId) {
         let next = std::mem::replace(&mut self.behind[gone as usize], NONE);
         let lane = &mut self.lanes[at as usize];

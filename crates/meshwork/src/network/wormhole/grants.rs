@@ -43,8 +43,8 @@ pub(super) struct Grants {
     after: Vec<u8>,
     /// For round robin: a mask of the waiting lanes, for each group of output lanes of each router.
     waiting: Vec<u64>,
-    /// For round robin: the input lane that each output lane considers first. `from_output` is the
-    /// output lane that each input lane considers first.
+    /// For round robin: for each output lane, the input lane at which its next search begins.
+    /// `from_output` has, for each input lane, the output lane at which the next search begins.
     from_lane: Vec<u8>,
     from_output: Vec<u8>,
 }

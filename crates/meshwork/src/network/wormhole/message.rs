@@ -50,8 +50,8 @@ pub trait Load {
     /// The next message of a node. All earlier messages of the node have been sent.
     fn next(&mut self, node: Node, now: Cycle) -> Turn;
 
-    /// Records the arrival of a message. Returns a node that may have something to send now. The
-    /// node is then asked for a message, unless one of its packets has not left the node yet.
+    /// Records the arrival of a message. May return a node that perhaps has something to send now.
+    /// This node is then asked for a message, unless one of its packets has not left the node yet.
     fn delivered(&mut self, delivery: &Delivery) -> Option<Node>;
 
     /// Whether the network must stop at the current cycle, before anything moves in it.

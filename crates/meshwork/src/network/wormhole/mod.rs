@@ -202,7 +202,7 @@ impl Default for WormholeConfig {
 /// Largest value of three parameters: flits of a packet, flits of a buffer, cycles to route a head.
 pub const MAX_FLITS: u32 = 1 << 16;
 
-/// The largest number of lanes of a router, since lanes are bits of a word.
+/// Largest number of lanes of a router. Sets of lanes are stored as words of 64 bits.
 const MAX_LANES: usize = 64;
 
 /// Maximum total size of all buffers of a network, in flits.

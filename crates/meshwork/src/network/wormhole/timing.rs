@@ -47,7 +47,7 @@ pub(super) struct Timing {
     /// `global` has the extra cycles over a global link.
     pub(super) local: Cycle,
     pub(super) global: Cycle,
-    /// Whether a processor accepts only the flits for which it has given credits, like a router.
+    /// Whether a processor accepts a flit only if it has given a credit for it, as a router does.
     pub(super) sink_has_credits: bool,
     pub(super) arbitration: Arbitration,
 }
@@ -199,7 +199,7 @@ impl Alone {
         *self.arrives.entry(way).or_insert_with(|| timing.zero_load(way, flits, buffer))
     }
 
-    /// Cached [`Timing::leaves`].
+    /// Returns [`Timing::leaves`] of a route, from a cache.
     #[inline]
     pub(super) fn leaves(&mut self, way: Way) -> Cycle {
         let alike = self.leaves_alike.get(way.links as usize).filter(|_| way.global == 0);

@@ -415,7 +415,7 @@ impl WormEngine {
         lane.back = packet;
     }
 
-    /// Records that the tail of the first packet of a lane leaves in the cycle before `free`.
+    /// Records that the tail of a lane's first packet leaves in the cycle before cycle `free`.
     fn pass_tail(&mut self, at: u32, packet: PacketId, output: u32, free: Cycle) {
         let target = std::mem::replace(&mut self.lanes[at as usize].target, NONE);
         self.lanes[target as usize].feeder = NONE;

@@ -162,7 +162,8 @@ struct TruncatedNormal {
     low: f64,
     high: f64,
     mirrored: bool,
-    /// Probabilities of a value below `low`, and of one between the bounds.
+    /// Probability of a value below `low`. `kept` is the probability of a value between `low` and
+    /// `high`.
     below: f64,
     kept: f64,
 }

@@ -19,9 +19,9 @@ use crate::workload::pieces::{of_any_table, of_table};
 
 /// Distribution of requests on a machine of one shape, ready to draw from.
 ///
-/// Upper bounds have defaults that follow from the machine. For sides of a block, they are the
-/// machine's sides, and for a square its shortest side. For a subcube the default is half the
-/// machine, and for a count all processors.
+/// If a study gives no upper bound, the machine determines it. For sides of a block, the bounds are
+/// the machine's sides, and for a square its shortest side. For a subcube the bound is half the
+/// machine, and for a number of processors all of them.
 ///
 /// ```
 /// use meshwork::topology::Topology;
@@ -57,7 +57,8 @@ enum Form {
     Count,
 }
 
-/// Forms by name. Each function takes the number of dimensions of the machine.
+/// Values of the parameter `form`. Each value has a function that makes the form for a machine with
+/// a given number of dimensions.
 static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
     ("block", |_| Form::Block),
     ("square", Form::Square),

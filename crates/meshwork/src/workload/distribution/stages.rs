@@ -44,7 +44,7 @@ impl Stages {
         libm::round(libm::exp2(exponent)) as u32
     }
 
-    /// Fits the distribution to these sizes.
+    /// Fits the distribution to given sizes of jobs.
     ///
     /// 400 borders between small and large jobs are tried. The best one has the smallest maximum
     /// distance between two distribution functions of parallel jobs: that of the model's rounded

@@ -9,10 +9,11 @@ use super::functions::normal_cdf;
 pub(super) enum Law {
     /// Every number from `min` to `max` with equal probability.
     Uniform { min: u32, max: u32 },
-    /// The numbers from `min` on; entry *i* of `up_to` is the probability of at most `min` + *i*.
+    /// Numbers from `min` on with given probabilities. Entry *i* of `up_to` is the probability that
+    /// the drawn number is at most `min` + *i*.
     Weights { min: u32, up_to: Vec<f64> },
-    /// An exponential variate, rounded up, on the condition that it is within the bounds. `min` is
-    /// at least 1.
+    /// An exponential variate, rounded up, under the condition that the result is within the
+    /// bounds. `min` is at least 1.
     Exponential { mean: f64, min: u32, max: u32 },
 }
 

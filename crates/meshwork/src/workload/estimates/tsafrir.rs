@@ -69,8 +69,8 @@ const SHARED: [f64; 15] = [
     1_080.0,
 ];
 
-/// Steps in minutes whose multiples are popular estimates. Multiples of larger steps come first,
-/// and for each step the longest estimate.
+/// Steps in minutes. Multiples of a step are popular estimates. When popular estimates are listed,
+/// multiples of larger steps come first. Of the multiples of one step, the longest comes first.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
 /// Popularity rank that each popular value has in each of four logs; 1 is the most popular. The
@@ -462,7 +462,8 @@ mod tests {
         }
     }
 
-    /// For each job, the reference draws among the remaining estimates that are long enough.
+    /// Compares the assignment of estimates with a slow implementation of its definition. For each
+    /// job, the slow implementation draws among the remaining estimates that are long enough.
     #[test]
     fn estimates_are_given_as_the_definition_says() {
         let times = [900.0_f64, 900.0, 600.0, 300.0, 300.0, 60.0];

@@ -51,7 +51,8 @@ pub(super) fn asks_for_owners(params: &Params) -> bool {
     entry(ENTRIES, params.name()).asks_for_owners
 }
 
-/// Makes another log by the requested resampling. All jobs of the log are held in memory.
+/// Makes another log by resampling with the method that the study names. All jobs of the log are
+/// held in memory.
 pub(super) fn resampled(
     jobs: Submissions,
     params: &Params,
@@ -77,7 +78,7 @@ pub(super) fn resampled(
     }))
 }
 
-/// The whole weeks of a log, and the number of weeks of the resampled log.
+/// The whole weeks of a log, and the number of weeks that the resampled log will have.
 struct Weeks {
     first: Time,
     period: f64,

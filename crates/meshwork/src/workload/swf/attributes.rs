@@ -71,8 +71,7 @@ impl Attributes {
 }
 
 impl Record {
-    /// Fields 17 and 18 of a line: the job's predecessor and think time; `None` without a
-    /// predecessor.
+    /// The job's predecessor and think time, from fields 17 and 18; `None` without a predecessor.
     ///
     /// # Errors
     /// If the number of the predecessor is not a whole number.

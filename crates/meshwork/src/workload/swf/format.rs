@@ -263,8 +263,7 @@ impl Record {
     }
 }
 
-/// The text of an unknown number, `-1`, with the blank after it, as the lowest bytes of a 64-bit
-/// word.
+/// The text `-1 `, which stands for an unknown number, in the lowest bytes of a 64-bit word.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 
 /// Whether a byte separates fields: any blank or control character.
@@ -611,7 +610,7 @@ mod tests {
 
     use super::*;
 
-    /// Reference version of a fast reader: one to seven digits before a blank, read one by one.
+    /// Slow reference for a fast reader. It reads one to seven digits before a blank, one by one.
     fn digit_by_digit(bytes: &[u8; 8]) -> Option<(u32, usize)> {
         let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits == 0 || digits == 8 || !is_blank(bytes[digits]) {

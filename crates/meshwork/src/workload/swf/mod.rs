@@ -86,7 +86,7 @@ pub fn jobs(
     chosen_jobs(reader, path, reorder, Choice::default(), None)
 }
 
-/// [`jobs`], but only from the lines that `choice` selects.
+/// Reads the jobs of a log like [`jobs`], but only from the lines that `choice` selects.
 fn chosen_jobs(
     reader: Box<dyn BufRead + Send>,
     path: &str,

@@ -6,12 +6,12 @@
 use super::format::{Record, is_blank, number_in};
 use crate::registry::LARGEST;
 
-/// The text of an unknown number, `-1 `, in the lowest bytes of a word. The second constant has
-/// this text three times, since in most lines most numbers are unknown.
+/// The text `-1 `, which stands for an unknown number, in the lowest bytes of a 64-bit word. The
+/// next constant has this text three times, because most numbers in most lines are unknown.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 const THREE_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 -1 -1");
 
-/// The text of an unknown number, `-1`, at the end of a line, as the lowest bytes of a word.
+/// The text `-1` with a line end, which stands for an unknown last number, in a 64-bit word.
 const LAST_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1\n\0\0\0\0\0");
 
 impl Record {
@@ -72,7 +72,8 @@ impl Record {
     }
 }
 
-/// Returns the eight bytes from an index on, and the byte after them; `None` if fewer are left.
+/// Returns the eight bytes from an index on, and the ninth byte; `None` if fewer than nine are
+/// left.
 #[inline(always)]
 fn ahead(text: &[u8], at: usize) -> Option<(u64, u8)> {
     let (bytes, ninth) = text.get(at..at + 9)?.split_first_chunk()?;

@@ -27,7 +27,7 @@ pub enum CellKind {
 }
 
 impl CellKind {
-    /// Name of the kind of cells, for lists of columns.
+    /// Name of the kind of values in the cells, for lists of columns.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -69,7 +69,8 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column without unit, help and field, which is empty for every job and is not read.
+    /// Creates a column without unit, help and field. Its cells are empty for all jobs, and are not
+    /// read.
     const fn new(name: &'static str, holds: CellKind) -> Column {
         let (get, set) = (|_: &Job| None, |_: &mut Row, _: Cell<'_>| Ok(()));
         Column { name, holds, unit: "", help: "", field: None, get, set }
@@ -390,7 +391,8 @@ fn wanted(job: &Job, column: &str) -> Option<String> {
         .map(|(_, cell)| cell)
 }
 
-/// A cell about pieces; `None` without pieces, or with several roles.
+/// The cell of a column that describes pieces. `None` if the job requests no pieces, or pieces of
+/// several roles.
 fn of_piece(job: &Job, column: &str) -> Option<String> {
     let [piece] = &pieces(job)?.roles[..] else { return None };
     piece.cells().into_iter().find(|(name, _)| *name == column).map(|(_, cell)| cell)

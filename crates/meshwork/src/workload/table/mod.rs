@@ -117,7 +117,7 @@ pub struct Row {
     pub think: Option<f64>,
     /// How long the job waited in an earlier run.
     pub wait: Option<f64>,
-    /// Constraints on the job's `nodes` processors.
+    /// Constraints on the processors that the job requests by the column `nodes`.
     pub constraints: Constraints,
     /// Number of pieces that the job requests.
     pub pieces: Option<u32>,
@@ -221,7 +221,8 @@ impl Listed {
         Ok(listed)
     }
 
-    /// Sorts by submission, and infers predecessors, in place of those given, from sessions.
+    /// Sorts the jobs by submission, and infers their predecessors from users' sessions.
+    /// Predecessors that the table states are replaced.
     fn infer(&mut self, mut sessions: Sessions) {
         let waits = std::mem::take(&mut self.waits);
         let mut jobs: Vec<_> = std::mem::take(&mut self.jobs).into_iter().zip(waits).collect();
@@ -299,8 +300,8 @@ fn request(row: Row) -> Result<Request, String> {
 
 /// Reads a request for pieces from words, such as `pieces=4 cpu=8 gpu=1`.
 ///
-/// The names in the words are columns of a table of jobs. The function is the inverse of the
-/// display of [`Pieces`].
+/// Each word has the name of a column of a table of jobs, and the value of its cell. The function
+/// is the inverse of the display of [`Pieces`].
 ///
 /// # Errors
 /// The first word that names no column of pieces, or the problem with the value of a word.
@@ -376,7 +377,7 @@ pub(super) fn pieces(row: Row) -> Result<Request, String> {
 /// Largest whole number that a cell may hold.
 const LARGEST_WHOLE: u64 = LARGEST as u64;
 
-/// Parsers of a cell. An error continues a sentence that begins with the column name.
+/// Parsers of a table's cell. An error text continues a sentence that begins with the column name.
 impl Cell<'_> {
     fn must_be(&self, what: &str) -> String {
         match self {
