@@ -1,4 +1,4 @@
-//! Networks: models of how long placed jobs run, which determine the next job to finish.
+//! Networks: models of how long placed jobs run. They determine which job finishes next.
 
 mod alone;
 mod ends;
@@ -31,7 +31,7 @@ pub struct RunKey {
 /// An instant of a network's own clock, in cycles; a flit crosses a link in one cycle.
 pub type Cycle = u64;
 
-/// The remaining work of a running job, and the rate at which the job does its work.
+/// The work that a running job still has to do, and the rate at which it does this work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {
     /// Remaining work, in units of time at rate 1.

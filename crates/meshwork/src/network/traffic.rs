@@ -245,7 +245,8 @@ pub struct Carried {
     /// Mean cycles from the creation of a packet to the arrival of its tail. The mean is over
     /// packets that arrived in measured cycles; `None` if there were none.
     pub latency: Option<f64>,
-    /// Mean cycles from a packet's arrival at the head of its node's queue to its tail's arrival.
+    /// Mean cycles from when a packet is first in its node's queue until the tail of the packet
+    /// arrives.
     pub network_latency: Option<f64>,
     /// Mean number of cycles in which a packet did not advance although it would have in an idle
     /// network.

@@ -33,7 +33,7 @@ impl Held {
         })
     }
 
-    /// Creates the iterator for a change of jobs whose results can include jobs with predecessors.
+    /// Creates the iterator for a transformation that may return jobs with predecessors.
     pub(super) fn handing_out(
         jobs: Submissions,
         key: String,

@@ -95,7 +95,7 @@ const TPU_V4_2022: &[([u32; 3], u32)] = &[
     ([4, 4, 192], 4),
 ];
 
-/// Shapes with their probabilities, ready to draw from.
+/// Shapes of blocks with their probabilities, ready to draw from.
 struct Mix {
     shapes: Vec<[u32; 3]>,
     /// Cumulative probability of each shape.

@@ -170,8 +170,8 @@ impl Statistics {
         self.no_run_time + self.no_processors + self.no_submit_time
     }
 
-    /// Number of the machine's processors: from the log's header or, if missing there, the largest
-    /// job's.
+    /// Number of the machine's processors by the log's header. If the header does not give it, the
+    /// number of processors of the largest job.
     #[must_use]
     pub fn machine(&self) -> Option<u64> {
         self.processors_by_header.or(self.largest_job)

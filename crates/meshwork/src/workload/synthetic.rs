@@ -1,4 +1,5 @@
-//! Jobs with Poisson arrivals. Sizes and run times come from distributions with their own streams.
+//! Jobs with Poisson arrivals. Sizes and run times come from distributions, each with random
+//! streams of its own.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range, Words};

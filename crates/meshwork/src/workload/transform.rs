@@ -70,8 +70,8 @@ pub(super) const PARAMS: &[Param] = &[
 const DEADLINES: &[Param] = &[Param::new("factor", Kind::Number(Range::Positive))
     .help("a job is to have ended so many times its estimate after its arrival")];
 
-/// Rules by which a number of processors becomes a block, by the names that the parameter [`SHAPE`]
-/// accepts.
+/// Rules by which a number of processors becomes a block. Each rule has the name that the parameter
+/// [`SHAPE`] accepts.
 pub static SHAPES: Words<ShapeRule, 2> =
     Words::new([("squarest", ShapeRule::Squarest), ("exact", ShapeRule::Exact)]);
 

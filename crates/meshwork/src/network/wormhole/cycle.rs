@@ -390,7 +390,8 @@ impl CycleEngine {
         self.asking = asking;
     }
 
-    /// Sends one flit from every processor that is sending a packet, if the buffer has space.
+    /// Sends one flit from every processor that is sending a packet, if its router's buffer has
+    /// space.
     fn send_from_processors(&mut self) {
         for word in 0..self.sending.words() {
             for bit in Bits(self.sending.word(word)) {
@@ -567,21 +568,22 @@ impl CycleEngine {
         self.asking_next.push(node);
     }
 
-    /// Index of the first of the lanes through which a node sends.
+    /// Index of the first lane through which a node sends. The node's other lanes have the next
+    /// indices.
     fn first_lane(&self, node: Node) -> usize {
         let (router, port) = self.fabric.home(node);
         (router as usize) << self.shift | (port * self.channels)
     }
 
-    /// The node that sends through the lane with this index.
+    /// The node that sends through a given lane.
     fn node_of(&self, lane: usize) -> Node {
         let number = lane & ((1 << self.shift) - 1);
         self.fabric.node_at((lane >> self.shift) as Router, number / self.channels)
     }
 
-    /// Whether a packet takes a detour, judged by the output queues of its first router. A packet
-    /// takes the detour if the queue of the direct path is long. It must have more flits than twice
-    /// the queue of the detour plus the threshold.
+    /// Whether a packet takes a detour, judged by the output queues of its first router. The packet
+    /// takes the detour if the queue of the direct path has more flits than a limit. The limit is
+    /// twice the number of flits in the queue of the detour, plus the threshold.
     fn takes_detour(&self, node: Node, message: &Message) -> bool {
         let first = |detour| {
             let route = self.fabric.route(node, message.to, message.coins, detour);

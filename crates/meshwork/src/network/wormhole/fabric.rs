@@ -27,7 +27,8 @@ pub(crate) struct Fabric {
     /// says whether any of these links is global (a link between groups of a dragonfly).
     length: Vec<Cycle>,
     has_global: bool,
-    /// For each port of each router: the router at the other end of the link, and the port there.
+    /// For each port of each router: the router at the other end of the port's link, and the port
+    /// at that end.
     next: Vec<(Router, u16)>,
 }
 

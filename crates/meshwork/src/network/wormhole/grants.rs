@@ -25,8 +25,8 @@ pub(super) struct Grants {
     arbitration: Arbitration,
     classes: usize,
     local: usize,
-    /// Number of groups of a local port. A group is a set of lanes any of which can serve a
-    /// request.
+    /// Number of groups of a local port. A group is a set of lanes. Any lane of the group can serve
+    /// a request for the group.
     exits: usize,
     shift: u32,
     /// The output lanes of each group of lanes, as a mask. The masks are the same in all routers. A

@@ -10,8 +10,8 @@ use crate::network::{Network, NetworkError, RunKey, Work};
 use crate::observe::Messages;
 use crate::topology::{Grid, Node};
 
-/// Maximum number of processes of a job, and of jobs that run at one time. A rank and a slot (the
-/// number of a running job) then fit into the [`tag`] of a message.
+/// Maximum number of processes of a job, and of jobs that run at one time. The rank (the index of a
+/// process) and the slot (the number of a running job) then fit into the [`tag`] of a message.
 const MOST: usize = 1 << 24;
 
 /// The wormhole network with the jobs that send messages in it. A unit of time is a cycle.

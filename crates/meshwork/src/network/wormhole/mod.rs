@@ -199,7 +199,7 @@ impl Default for WormholeConfig {
     }
 }
 
-/// Largest value of three parameters: flits of a packet, flits of a buffer, cycles to route a head.
+/// Upper limit of three parameters: flits of a packet, flits of a buffer, cycles to route a head.
 pub const MAX_FLITS: u32 = 1 << 16;
 
 /// Largest number of lanes of a router. Sets of lanes are stored as words of 64 bits.

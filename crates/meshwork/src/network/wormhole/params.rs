@@ -135,7 +135,7 @@ impl WormholeConfig {
     }
 }
 
-/// Adds, to a problem of a network's configuration, the path of the key in the study that is wrong.
+/// Adds the path of the faulty key in the study to an error about the configuration of a network.
 pub(crate) fn of_network(params: &Params, problem: Problem) -> Problem {
     if problem.path.is_empty() || problem.path == "topology" {
         return Problem::new(params.path(), problem.message);

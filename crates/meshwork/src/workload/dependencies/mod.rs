@@ -99,7 +99,7 @@ static REPLAYS: Words<Replay, 2> = Words::new([("closed", Replay::Closed), ("hel
 pub(super) enum Source {
     /// The log states the predecessor of each job. A job was submitted after its predecessor's end.
     Log,
-    /// Predecessors are inferred from the submission times of each user.
+    /// Predecessors are inferred from the submission times of each user's jobs.
     User {
         /// Longest think time between two jobs of one session.
         session: f64,

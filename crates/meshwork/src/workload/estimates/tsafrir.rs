@@ -182,8 +182,8 @@ impl Model {
         times
     }
 
-    /// Popular estimates, each with its share of jobs. The shares sum to `head`. They sum to more
-    /// if the shares that the study gives for the site already do.
+    /// Popular estimates, each with its share of jobs. The shares sum to `head`, unless the shares
+    /// that the study gives for the site already exceed it.
     fn popular_values(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let times = self.popular_times();
         let known = |time: f64| self.popular.iter().find(|value| (value.0 - time).abs() <= 0.0);
@@ -299,7 +299,7 @@ impl Model {
     }
 }
 
-/// Usual number of different estimates in a log with this number of jobs.
+/// Usual number of different estimates in a log with a given number of jobs.
 fn values_among(jobs: usize) -> usize {
     let jobs = jobs as f64;
     let above = VALUES.partition_point(|&(known, _)| known < jobs);
@@ -348,10 +348,9 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     ranks
 }
 
-/// Expands values with shares to a list with one value for each job, in the order of `values`. Each
-/// value is repeated in proportion to its share of the `jobs` jobs. The numbers of repetitions are
-/// rounded so that they sum to `jobs`. Numbers with the largest fractions are rounded up, and all
-/// others down.
+/// Expands values with shares to a list of `jobs` values, in the order of `values`. Each value is
+/// repeated in proportion to its share. The numbers of repetitions are rounded so that they sum to
+/// `jobs`. Numbers with the largest fractions are rounded up, and all others down.
 fn rounded(values: &[(f64, f64)], jobs: usize) -> Vec<f64> {
     let exact = |share: f64| share * jobs as f64;
     let mut counts: Vec<usize> =

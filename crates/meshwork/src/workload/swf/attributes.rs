@@ -17,8 +17,9 @@ type Key = [i64; 5];
 /// Attributes of a log's jobs, such as the owner of each job, in compact form.
 pub(super) struct Attributes {
     owners: Owners<Key>,
-    /// For each number of attributes, the owner and predecessor of a line. `None` if dependencies
-    /// are not requested. The number of attributes is then the number of an owner.
+    /// For each line whose attributes are stored, its owner and predecessor. `None` if dependencies
+    /// are not requested. In this case only owners are stored, and the number of a line's
+    /// attributes is the number of its owner.
     came: Option<Came>,
 }
 

@@ -35,7 +35,7 @@ pub const FIELDS: [&str; 18] = [
     "think time",
 ];
 
-/// Maximum length of a line in bytes, which bounds the memory used for a file that is not a log.
+/// Maximum length of a line in bytes. It limits the memory that is used for a file that is no log.
 const MAX_LINE: usize = 1 << 20;
 
 /// Error in a line of a log. The text continues a sentence that begins with `PATH:LINE:`.

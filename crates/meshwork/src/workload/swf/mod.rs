@@ -219,7 +219,8 @@ struct Log {
     /// Submission time of the job returned last.
     released: f64,
     choice: Choice,
-    /// Lines read so far, without comments; `passed` of them were not selected, `usable` are jobs.
+    /// Number of lines read so far, without comments. `passed` counts the lines that were not
+    /// selected, and `usable` the lines that are jobs.
     seen: u64,
     passed: u64,
     usable: u64,

@@ -11,7 +11,8 @@ use crate::registry::LARGEST;
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 const THREE_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 -1 -1");
 
-/// The text `-1` with a line end, which stands for an unknown last number, in a 64-bit word.
+/// The text `-1` with a line end, as a 64-bit word. At the end of a line, it stands for an unknown
+/// number.
 const LAST_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1\n\0\0\0\0\0");
 
 impl Record {

@@ -12,22 +12,22 @@ use crate::topology::MAX_NODES;
 /// Kind of value in the cells of a column, such as counts, times or texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
-    /// The cells hold integers that identify jobs.
+    /// Column whose cells hold integers that identify jobs.
     Number,
     /// Column whose cells hold counts.
     Count,
-    /// The cells hold instants: of the table's own clock, or dates.
+    /// Column whose cells hold instants: of the table's own clock, or dates.
     Instant,
     /// Column whose cells hold numbers that may have decimals: durations or priorities.
     Real,
-    /// The cells hold `true` or `false`.
+    /// Column whose cells hold `true` or `false`.
     Flag,
     /// Column whose cells hold text.
     Text,
 }
 
 impl CellKind {
-    /// Name of the kind of values in the cells, for lists of columns.
+    /// Name of the kind of values that the cells hold, for lists of columns.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -101,7 +101,7 @@ impl Column {
         self
     }
 
-    /// The column with this name.
+    /// The column of a table of jobs that has the given name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Column> {
         COLUMNS.iter().find(|column| column.name == name)
@@ -448,7 +448,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The column of per-job output with this name.
+    /// The column of per-job output that has the given name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Outcome> {
         OUTCOMES.iter().find(|outcome| outcome.name == name)
@@ -585,8 +585,9 @@ pub fn places<'n>(
     ))
 }
 
-/// Columns that can state a job's request. A table has one of the first three. If its jobs request
-/// pieces (parts of nodes), it has any of the last four instead.
+/// Columns that can state a job's request. A table has one of `nodes`, `block` and `subcube`, or
+/// else columns of pieces (parts of nodes). Of these, `pieces`, `cpu`, `gpu` or `roles` must be
+/// there.
 const ASKED: [&str; 7] = ["nodes", "block", "subcube", "pieces", "cpu", "gpu", "roles"];
 
 #[cfg(test)]

@@ -135,7 +135,7 @@ pub struct Row {
     /// The part of the machine, such as one leaf switch, within which all pieces of the job must
     /// lie.
     pub inside: Option<Inside>,
-    /// Types of nodes or GPUs, or features of nodes, with which the requested pieces are satisfied.
+    /// Types of nodes or GPUs, or features of nodes, that are allowed for the requested pieces.
     pub types: Option<String>,
     /// The requested pieces by role, if the job has pieces of several roles.
     pub roles: Option<Vec<Piece>>,
@@ -449,8 +449,9 @@ impl Cell<'_> {
         Ok(list)
     }
 
-    /// Whether a cell of the column `exclusive` says `topo`, for a job with base blocks of its own.
-    /// Returns `false` then, and `true` if the cell says `node`, for a job with nodes of its own.
+    /// Reads a cell of the column `exclusive`. Returns `true` if the cell says `node`: the job
+    /// shares no node with other jobs. Returns `false` if it says `topo`: the job shares no base
+    /// block with other jobs.
     fn is_exclusive_of_nodes(&self) -> Result<bool, String> {
         match self.text()?.as_str() {
             EXCLUSIVE => Ok(false),
