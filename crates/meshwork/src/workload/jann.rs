@@ -295,7 +295,8 @@ mod tests {
 
     /// Checks a finding of the paper of Jann et al. about the number of exponential stages. Most
     /// distributions of times between arrivals need a single stage. Some distributions of run times
-    /// need several, at most 7. On the current version of the log, one class needs 8.
+    /// need several, at most 7. On the current version of the log that the paper used, one class
+    /// needs 8.
     #[test]
     fn most_gaps_need_one_stage() {
         let orders = |of: fn(&Measured) -> [f64; 3]| {

@@ -148,8 +148,7 @@ const INTERACTIVE: Class = Class {
 const FITTED_SIZE: f64 = 7.0;
 
 impl Class {
-    /// Returns the class with the values that a study gives, and with sizes scaled to `processors`
-    /// processors.
+    /// Returns the class with values of a study, and with sizes scaled to `processors` processors.
     fn fitted(&self, params: &Params, processors: u32) -> Result<Class, Problem> {
         let own = |key: &str, fit: f64| params.get_number(key).unwrap_or(fit);
         let sizes = &self.sizes;

@@ -238,8 +238,7 @@ impl CycleEngine {
         }
     }
 
-    /// The next cycle in which something can happen, provided that no new message arrives before
-    /// this cycle.
+    /// The next cycle in which something can happen, unless a new message arrives earlier.
     fn next_cycle(&self) -> Option<Cycle> {
         let next = self.now + 1;
         let is_busy = !(self.asking.is_empty()
@@ -547,8 +546,7 @@ impl CycleEngine {
         }
     }
 
-    /// Moves a lane's second packet to the front, after the tail of the first packet, `gone`, has
-    /// left the lane.
+    /// Moves the second packet of a lane to the front. The first packet, `gone`, has left the lane.
     fn advance(&mut self, at: u32, gone: PacketId) {
         let next = std::mem::replace(&mut self.behind[gone as usize], NONE);
         let lane = &mut self.lanes[at as usize];
@@ -561,8 +559,8 @@ impl CycleEngine {
         }
     }
 
-    /// Arranges that a processor is asked for its next packet in the next cycle, because its last
-    /// packet has left.
+    /// Arranges that a processor, whose last packet has left, is asked for a packet in the next
+    /// cycle.
     fn ask_next(&mut self, node: Node) {
         self.turns.leaves(node, self.now + 1);
         self.asking_next.push(node);

@@ -18,8 +18,9 @@ pub(super) struct Request {
 
 /// Free output lanes of all routers, and the packet heads that wait for a lane. Lanes are requested
 /// by group. A group has all lanes of one port and one class, and any free lane of a group serves a
-/// request for the group. A local port has a single group, unless packets stay in their class: then
-/// it has a group for each class. Only routers in which something has changed make decisions.
+/// request for the group. A local port has a single group, unless packets keep their class up to
+/// the node: then it has a group for each class. Only routers in which something has changed make
+/// decisions.
 #[derive(Clone, Debug)]
 pub(super) struct Grants {
     arbitration: Arbitration,

@@ -392,8 +392,8 @@ impl Engine {
         }
     }
 
-    /// Numbers of flits that moved. The worm engine counts flits once the times of their moves are
-    /// known.
+    /// Numbers of flits that moved. The worm engine counts a flit as soon as the time of its move
+    /// is known.
     #[must_use]
     pub fn counts(&self) -> Counts {
         match &self.kind {

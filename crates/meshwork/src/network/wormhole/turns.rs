@@ -4,7 +4,7 @@ use super::Cycle;
 use crate::topology::Node;
 
 /// For each processor, the cycle in which the engine asks it for its next packet. If a processor
-/// waits for a later cycle, it can be woken earlier. Its event for the later cycle then stays in
+/// waits for a later cycle, it can be woken earlier. Its event for the later cycle then remains in
 /// the calendar. So only an event at the stored cycle counts.
 #[derive(Clone, Debug)]
 pub(super) struct Turns(Vec<NextTurn>);

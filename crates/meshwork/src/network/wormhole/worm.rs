@@ -305,8 +305,8 @@ impl WormEngine {
         (at & ((1 << self.shift) - 1)) as usize / self.channels
     }
 
-    /// Whether the lane with index `at` is one in which packets begin, so that it has all their
-    /// flits at once.
+    /// Whether packets begin in the lane with index `at`. Such a lane has all flits of a packet at
+    /// once.
     fn is_source(&self, at: u32) -> bool {
         if self.timing.inject.is_some() {
             at >= self.sources

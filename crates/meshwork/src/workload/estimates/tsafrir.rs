@@ -316,8 +316,8 @@ fn values_among(jobs: usize) -> usize {
 /// another value's. All other values get their ranks one after another. At each value, the ranks
 /// that it has in the four logs are added to a pool of ranks. There are two cases in which no rank
 /// is drawn. First, a free rank belongs to no later value in any log: the value gets this rank,
-/// which would otherwise stay free. Second, the pool is empty: the value gets the best free rank.
-/// In all other cases two ranks are drawn from the pool, and the value gets the better one.
+/// which no later value could get. Second, the pool is empty: the value gets the best free rank. In
+/// all other cases two ranks are drawn from the pool, and the value gets the better one.
 fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     let count = own.len();
     let mut is_free = vec![true; count];

@@ -375,7 +375,8 @@ impl Lines {
         }
     }
 
-    /// Reads a plain line that is wholly in the buffer; `false` may leave a changed record.
+    /// Reads the next line if it is plain (18 numbers, single blanks) and wholly in the buffer.
+    /// Otherwise returns `false`, and may have changed the record.
     #[inline]
     pub(super) fn read_plain(&mut self, record: &mut Record) -> bool {
         let Some(length) = record.read_plain(&self.buffer[self.rest.clone()]) else { return false };

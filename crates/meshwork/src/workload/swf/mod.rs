@@ -270,7 +270,7 @@ impl Log {
         Some(job)
     }
 
-    /// Reads the next line, whether plain or not; returns `false` at the end of the log.
+    /// Reads the next line that is no comment, plain or not. Returns `false` at the end of the log.
     #[inline(never)]
     fn read_any(&mut self) -> Result<bool, WorkloadError> {
         loop {

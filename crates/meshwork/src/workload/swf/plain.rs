@@ -1,7 +1,7 @@
-//! Fast reader of lines as programs write them: 18 numbers separated by single blanks.
+//! Fast reader of plain lines: 18 numbers separated by single blanks, as programs write them.
 //!
-//! Nearly all lines of logs are plain and read here, directly from the buffer. The general reader
-//! reads all other lines.
+//! Nearly all lines of logs are plain and are read here, directly from the buffer. The general
+//! reader reads all other lines.
 
 use super::format::{Record, is_blank, number_in};
 use crate::registry::LARGEST;
