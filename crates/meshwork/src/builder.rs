@@ -113,7 +113,7 @@ impl Machine {
         self.with("speed", speed)
     }
 
-    /// Sets the allocator of this site only.
+    /// Sets the allocator of this site. It takes precedence over the allocator of the scenario.
     #[must_use]
     pub fn allocator(self, allocator: impl Into<Component>) -> Machine {
         self.with("allocator", allocator.into())

@@ -65,8 +65,9 @@ impl Facility {
         numbers
     }
 
-    /// Restores [`memory`](Facility::memory). If `is_same` is not set, other placements are held
-    /// than then, and the allocators restore nothing.
+    /// Restores the numbers that [`memory`](Facility::memory) returned. If `is_same` is not set,
+    /// the held placements differ from those at that time, and the memories of the allocators are
+    /// ignored.
     pub(crate) fn recall(&mut self, numbers: &[u64], is_same: bool) -> Result<(), RecallError> {
         let wrong = || RecallError::Other("it is of another machine".to_owned());
         let (position, mut rest) = numbers.split_first().ok_or_else(wrong)?;
@@ -161,7 +162,7 @@ impl Facility {
         Attempt { job, now, sizing: sizing.as_ref(), counts: *counts }.at(&mut sites[site], site)
     }
 
-    /// Asks a site's allocator for a placement of a request in its form.
+    /// Asks a site's allocator to place a request that already has the form required there.
     pub(crate) fn place(&mut self, site: usize, request: &Request, now: Time) -> Option<Placement> {
         self.sites[site].choose(request, now)
     }
@@ -205,8 +206,8 @@ impl Facility {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
-    /// The only site, if sizes are fixed and its allocator finds every free block. There, a request
-    /// that cannot be placed stays unplaceable until nodes are released.
+    /// The only site, if sizes are fixed and its allocator finds every free block. A request that
+    /// cannot be placed on this site stays unplaceable until nodes are released.
     pub(crate) fn only_complete_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
             [only] if self.sizes_are_fixed() && only.misses_no_block() => Some(only),
@@ -218,7 +219,8 @@ impl Facility {
         self.sizes_are_fixed() && self.sites.iter().all(ManagedSite::misses_no_block)
     }
 
-    /// The only site of a machine, if every job gets its requested size.
+    /// The only site of the machine; `None` if there are several sites, or if the sizing changes
+    /// sizes.
     #[inline]
     pub(crate) fn only_fixed_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
@@ -243,7 +245,7 @@ impl Facility {
         Some((self.sizing.fewest(&only.demand(&form, self.counts)), form))
     }
 
-    /// [Proposes](Facility::propose) for a form of the [only site](Facility::only_fixed_site).
+    /// Proposes a start on the [only site](Facility::only_fixed_site) for a converted request.
     #[inline]
     pub(crate) fn propose_form(&mut self, form: &Request, now: Time) -> Option<Proposal> {
         let only = &mut self.sites[0];
@@ -258,7 +260,8 @@ impl Facility {
         self.is_fixed && !self.asks_anew
     }
 
-    /// The [only site](Facility::only_complete_site), if placements depend only on free nodes.
+    /// The [only site](Facility::only_complete_site), if its placements depend only on its free
+    /// nodes.
     pub(crate) fn only_plain_site(&self) -> Option<&ManagedSite> {
         self.only_complete_site().filter(|only| only.goes_by_free_nodes())
     }
@@ -292,7 +295,7 @@ impl Facility {
         answer
     }
 
-    /// Lowers free amounts of a site to at most the given limits; they are not restored.
+    /// Lowers the free amounts of a site to at most the given limits, and never restores them.
     pub(crate) fn limit(&mut self, site: usize, limits: &CellLimits) {
         self.sites[site].site_mut().limit(limits);
     }
@@ -304,7 +307,8 @@ impl Facility {
         self.sites.iter_mut().for_each(ManagedSite::ask_anew);
     }
 
-    /// Takes over the denials of an older copy; they are only suspected unless `still_true` is set.
+    /// Takes over, from an older copy, which requests cannot be placed. Unless `still_true` is set,
+    /// these requests are only suspected to fail.
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);
@@ -459,7 +463,8 @@ impl SiteAhead {
         self.managed.take_what_is_free_of(placement, now)
     }
 
-    /// Proposes size and placement for a job on the copied site; `None` if the job does not fit.
+    /// Proposes a size and a placement for a job on this copy of a site; `None` if the job does not
+    /// fit.
     pub fn propose(&mut self, job: &Job, now: Time) -> Option<Proposal> {
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
         attempt.at(&mut self.managed, self.index)

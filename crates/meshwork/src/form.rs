@@ -9,7 +9,8 @@ pub enum Asks {
     Constrained,
     /// A block with one side for each dimension of the grid.
     Block,
-    /// A block, even an elongated one, if the job requests one; otherwise a number of processors.
+    /// A block, even an elongated one, if the job requests a block; otherwise a number of
+    /// processors.
     BlockOrNodes,
     /// The dimension of a subcube.
     Subcube,
@@ -33,13 +34,14 @@ pub enum Finds {
 /// Rule that turns a requested number of processors into the sides of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShapeRule {
-    /// The block of exactly the requested number with the least sum of sides, unless elongated.
+    /// The block of exactly the requested size with the least sum of sides, unless elongated.
     ///
-    /// Otherwise the block of at least this number with the least sum of sides. A block is
-    /// elongated if it is more than a quarter longer, from corner to corner, than the latter.
+    /// If it is elongated, the block of at least the requested size with the least sum of sides is
+    /// used instead. A block is elongated if it is more than a quarter longer, from corner to
+    /// corner, than this other block.
     #[default]
     Squarest,
-    /// The block of exactly the requested number with the least sum of sides, even if elongated.
+    /// The block of exactly the requested size with the least sum of sides, even if elongated.
     ///
     /// If no such block fits the machine, `Squarest` applies.
     Exact,

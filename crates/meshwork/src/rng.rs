@@ -65,7 +65,8 @@ impl Stream {
         self.source.set_word_pos(u128::from(position));
     }
 
-    /// Moves the stream to the position of `copy`, its clone; often only a comparison.
+    /// Moves the stream to the position of its clone `copy`. If both positions are equal, nothing
+    /// is written.
     #[inline]
     pub(crate) fn catch_up_with(&mut self, copy: &Stream) {
         if self.source.get_word_pos() != copy.source.get_word_pos() {

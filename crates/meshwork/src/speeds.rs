@@ -26,7 +26,8 @@ const SLOWEST: f64 = 0.1;
 
 /// Number of draws of all sites' speeds from which the maximum variance is estimated.
 const TRIED: usize = 1000;
-/// Minimum number of the [`TRIED`] draws without a slow site, which limits the variance.
+/// Minimum number of the [`TRIED`] draws in which no site is slow. The largest permitted variance
+/// follows from it.
 const GOOD: usize = 20;
 
 /// Generator of random speeds for the sites of a machine, with a given variance.

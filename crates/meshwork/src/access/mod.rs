@@ -37,7 +37,7 @@ pub(crate) struct Reserved {
     pub(crate) from: Time,
     pub(crate) until: Time,
     pub(crate) users: BTreeSet<String>,
-    /// Numbers of the jobs that may not use the nodes; `None` if only jobs of `users` may.
+    /// Numbers of the jobs that may not use the nodes; `None` if only jobs of `users` may use them.
     pub(crate) barred: Option<BTreeSet<u64>>,
 }
 

@@ -15,8 +15,9 @@ use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::topology::{Grid, Topology};
 
-/// Seed of a history. With the seed `WITH_ADOPTIONS`, some nodes are claimed without a proposal, or
-/// fail and are repaired; a placement on a failing node is released.
+/// Seed of a random history of operations. With the seed `WITH_ADOPTIONS`, the history also claims
+/// some nodes that the allocator has not proposed, and lets nodes fail and be repaired. A placement
+/// on a failing node is then released.
 const SEED: u64 = 5;
 const WITH_ADOPTIONS: u64 = 6;
 const STEPS: u64 = 200;
@@ -112,7 +113,7 @@ struct Trial<'a> {
     topology: &'a Topology,
     asks: Asks,
     finds: Finds,
-    /// Whether a parameter changed the form of requests, so that placements need not be one block.
+    /// Whether a parameter changed the form of requests. Placements need then not be one block.
     asks_otherwise: bool,
     rotation: Rotation,
 }
@@ -183,7 +184,8 @@ impl<'a> Trial<'a> {
         Err(self.broken(None, sentence, Some(&site)))
     }
 
-    /// Checks the rules in every state of a long random history; returns the number of states.
+    /// Checks the rules for allocators in every state of a long random history. Returns the number
+    /// of checked states.
     fn history(&self, seed: u64) -> Result<u64, Finding> {
         let mut rng = Stream::new(seed, 0, "history");
         let mut draws = Stream::new(seed, 0, "allocator");

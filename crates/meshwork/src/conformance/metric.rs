@@ -11,7 +11,7 @@ use crate::scenario::Scenario;
 use crate::topology::Topology;
 
 const SEED: u64 = 9;
-/// Enough jobs for metrics that divide them into batches.
+/// Number of jobs in a checked run; enough for metrics that divide the jobs into batches.
 const JOBS: usize = 400;
 
 /// Checks a metric of a catalogue against the rules for metrics.

@@ -70,8 +70,8 @@ pub struct Broken {
     pub case: String,
     /// Actual behaviour of the entry and correct behaviour, in one sentence.
     pub sentence: String,
-    /// [Drawing](crate::machine::Site::drawing) of the machine; empty if a whole run violates the
-    /// rule.
+    /// [Drawing](crate::machine::Site::drawing) of the machine in the state that violates the rule.
+    /// The drawing is empty if a run as a whole violates the rule.
     pub drawing: String,
 }
 
@@ -98,7 +98,8 @@ impl AddAssign for Tried {
     }
 }
 
-/// Returns small meshes, tori, hypercubes and flat machines, as text of a study and as topologies.
+/// Returns small meshes, tori, hypercubes and flat machines, each as text of a study and as
+/// topology.
 #[must_use]
 pub fn machines() -> Vec<(String, Topology)> {
     let mut all = Vec::new();
@@ -193,7 +194,8 @@ fn with(table: &Table, param: &Param, choice: &Value) -> Table {
     table
 }
 
-/// Values of a parameter to try; none if it is optional and has neither words nor flags.
+/// Values of a parameter that are tried; empty if it is optional and takes neither words nor
+/// booleans.
 fn choices(param: &Param) -> Vec<Value> {
     let must_be_given = matches!(param.default, DefaultValue::Required);
     match param.kind {

@@ -84,7 +84,7 @@ impl Observer for Transcript {
     }
 }
 
-/// Counts the events of a run, and collects actual and promised starts.
+/// Counts the events of a run, and collects the actual and the promised starts of its jobs.
 #[derive(Default)]
 struct Course {
     transcript: Transcript,
@@ -159,9 +159,9 @@ fn observed(
 pub(super) enum Serves {
     /// All jobs that fit the empty machine.
     All,
-    /// More than ten, or all that fit the empty machine if they are fewer.
+    /// More than ten jobs; if at most ten jobs fit the empty machine, all of them.
     Most,
-    /// None, since the checked component may leave the machine idle.
+    /// No job need start, because the checked component may leave the machine idle.
     Any,
 }
 

@@ -97,7 +97,8 @@ fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, Strin
     Ok(STEPS)
 }
 
-/// Free nodes, and proposals for each job: all that a selector must not change.
+/// State that a selector must not change: the free nodes, and the proposal for each job on each
+/// site.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

@@ -102,7 +102,8 @@ fn demands(
     Ok(STEPS)
 }
 
-/// Checks the rules for `demand`, and for `then` with an equal request but other numbers of jobs.
+/// Checks the rules of a sizing for the demands `demand` and `then`, which differ only in job
+/// counts.
 fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<(), String> {
     let Demand { request, asks, nodes, .. } = *demand;
     let all = sizing.sizes(demand);

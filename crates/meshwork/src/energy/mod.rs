@@ -18,7 +18,7 @@ pub struct Energy {
     gpu: Option<(f64, f64)>,
     /// How much held processors and GPUs count towards `most_held`.
     draws: Draws,
-    /// Amount that may be held at once under the power cap, in units of `draws`.
+    /// Maximum of held processors and GPUs together under the power cap, in the unit of `draws`.
     most_held: u64,
 }
 
@@ -43,7 +43,7 @@ impl Draws {
         processors.saturating_mul(self.processor).saturating_add(gpus)
     }
 
-    /// Whether held GPUs count.
+    /// Whether held GPUs count towards the power cap.
     pub(crate) fn counts_gpus(self) -> bool {
         self.gpu > 0
     }
@@ -120,7 +120,8 @@ impl Energy {
         Ok(energy)
     }
 
-    /// Power of the machine in watts, with numbers of idle and held GPUs in thousandths.
+    /// Power of the machine in watts. The numbers of idle and of held GPUs are given in
+    /// thousandths.
     pub(crate) fn total(&self, state: &MachineState, [idle, held]: [u64; 2]) -> f64 {
         let of_gpus = self.gpu.map_or(0.0, |(when_idle, when_busy)| {
             (when_idle * idle as f64 + when_busy * held as f64) / f64::from(WHOLE_SHARE)
@@ -132,7 +133,7 @@ impl Energy {
         self.sleep
     }
 
-    /// Amount that may be held at once, in units of [`draws`](Energy::draws).
+    /// Maximum of held processors and GPUs together, in the unit of [`draws`](Energy::draws).
     ///
     /// It is `u64::MAX` without a power cap.
     pub(crate) fn most_held(&self) -> u64 {

@@ -9,7 +9,8 @@ use crate::job::{After, Job, Time};
 pub(super) struct Followers {
     /// By the number of the job on which they depend.
     of: BTreeMap<u64, Led>,
-    /// Released jobs that have not arrived, by arrival; ties go by their order in the workload.
+    /// Jobs whose predecessors have ended, but that have not arrived yet, in order of arrival. Ties
+    /// go by their order in the workload.
     due: BTreeMap<(Time, u64), Job>,
     count: u64,
 }

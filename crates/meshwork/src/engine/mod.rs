@@ -52,10 +52,11 @@ pub struct Setup {
 /// How often the scheduler is called at an instant with several events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passes {
-    /// Once for each instant, after all departures, then all outages, then all arrivals.
+    /// One scheduling pass per instant: after its departures, then its outages, then its arrivals.
     #[default]
     Instant,
-    /// After each departure, after all outages of an instant, and after each arrival.
+    /// One scheduling pass after each departure, after all outages of an instant, and after each
+    /// arrival.
     Event,
 }
 
@@ -110,7 +111,8 @@ pub enum RunError {
          `workload.first_jobs`, `measure.jobs` or `measure.time` ends a run sooner"
     )]
     TooManyToJudge,
-    /// None of the first [`MAX_REFUSED`] jobs of the workload fits the empty machine.
+    /// No job can run: none of the first [`MAX_REFUSED`] jobs of the workload fits the empty
+    /// machine.
     #[error("none of the first {MAX_REFUSED} jobs would fit even the empty machine")]
     NoneFits,
 }

@@ -21,7 +21,7 @@ pub struct Names {
     pub sizing: Origin,
     /// Registry entry from which the network model comes, to be named in errors.
     pub network: Origin,
-    /// Registry entry from which the workload comes, to be named in errors.
+    /// Registry entry of the workload, to be named in errors.
     pub workload: Origin,
 }
 

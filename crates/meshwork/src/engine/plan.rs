@@ -25,7 +25,8 @@ pub struct PlanState {
     pub waiting: Vec<Job>,
     /// Nodes that some or all waiting jobs may not use during an interval.
     pub withheld: Vec<WithheldNodes>,
-    /// Memory of an earlier plan, if any; each job must then have a number of its own.
+    /// Memory of an earlier plan, if there is one. With a memory, all jobs must have distinct
+    /// numbers.
     pub memory: Option<PlanMemory>,
 }
 
@@ -57,7 +58,8 @@ pub struct WithheldNodes {
     pub from: Time,
     /// End of the interval; infinite if it has none.
     pub until: Time,
-    /// Indices of the waiting jobs concerned, which need different numbers; `None` for all.
+    /// Indices of the waiting jobs that may not use the nodes; `None` if no waiting job may use
+    /// them. Each listed job must have a number that no other job has.
     pub from_jobs: Option<Vec<usize>>,
 }
 
@@ -72,7 +74,8 @@ pub struct HeldNodes {
     pub since: Time,
     /// When the job is expected to end, as schedulers know it. The instant may have passed.
     pub until: Time,
-    /// Expected run time at the start, divided by the requested one; `None` to ask the sizing.
+    /// Expected run time at the start, divided by the requested run time. If it is `None`, the
+    /// sizing is asked.
     pub stretch: Option<f64>,
     /// The job as it was submitted. Its run time is ignored.
     pub job: Job,
@@ -93,7 +96,7 @@ pub struct PolicyDecision {
     pub moved: Vec<DecidedMove>,
     /// When the scheduler must be called again if nothing happens before; `None` if not needed.
     pub wake: Option<Time>,
-    /// Memory of the policy, for the plan of a later state.
+    /// Memory of the policy, to be given to the plan of a later state.
     pub memory: PlanMemory,
 }
 
@@ -154,22 +157,22 @@ pub enum PlanError {
     Run(#[from] RunError),
 }
 
-/// Lets the policy of a setup decide once, in the given state.
+/// Makes one decision about the given state, by the policy of a setup.
 ///
-/// Running jobs hold their nodes and are known to the allocator, waiting jobs arrive, and the
-/// scheduler is called, as in one instant of a [`Simulation`](super::Simulation). With the
-/// [memory](PolicyDecision::memory) of an earlier plan, the policy also knows its promises,
-/// counters and usage of then. Jobs that ran then and do not run now have ended. The failures,
-/// access rules, energy model and network of the setup are ignored; nodes that are out of service
-/// or reserved can be given as withheld.
+/// The decision is made as in one instant of a [`Simulation`](super::Simulation). Running jobs hold
+/// their nodes and are known to the allocator, waiting jobs arrive, and the scheduler is called.
+/// The failures, access rules, energy model and network of the setup are ignored. Nodes that are
+/// out of service or reserved can be given as withheld.
 ///
-/// A running job in the memory is read from there as submitted, and a waiting one keeps its place
-/// in the queue. If the state orders these jobs differently, the first job out of order and all
-/// behind it count as new arrivals.
+/// With the [memory](PolicyDecision::memory) of an earlier plan, the policy also knows its
+/// promises, counters and usage at that time. A job that ran at that time and does not run now has
+/// ended. A running job in the memory is read from there as submitted, and a waiting job keeps its
+/// place in the queue. If the state orders the waiting jobs differently, the first job out of order
+/// and all jobs behind it count as new arrivals.
 ///
 /// # Errors
 /// If running jobs hold a node twice or outside of the machine, or started after the instant of the
-/// state; if the memory is of another policy or a later instant; if a component breaks its
+/// state. If the memory is of another policy or a later instant. If a component breaks its
 /// contract.
 ///
 /// # Complexity

@@ -7,7 +7,8 @@ use crate::job::{Job, JobId};
 use crate::observe::Event;
 use crate::workload::{Following, Submission, Submissions, WorkloadError};
 
-/// Reads all jobs that depend on others, with which a workload begins, and the first other job.
+/// Reads the jobs with which a workload begins and that depend on other jobs, and one job more. The
+/// last one is the first job that depends on no other.
 pub(super) fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,

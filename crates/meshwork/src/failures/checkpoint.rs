@@ -23,7 +23,7 @@ pub struct Checkpoint {
 pub(crate) struct Saved {
     /// Work of the interrupted run up to its last checkpoint.
     pub(crate) work: f64,
-    /// Time for writing its checkpoints, in units of work.
+    /// Time for writing the checkpoints of the saved work, in units of work.
     pub(crate) overhead: f64,
 }
 

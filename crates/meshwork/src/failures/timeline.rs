@@ -37,7 +37,7 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fixed {
     pub(super) nodes: OfSite,
-    /// Index of the GPU that fails, on the only node of `nodes`.
+    /// Index of the GPU that fails, on the only node in `nodes`; `None` if whole nodes fail.
     pub(super) gpu: Option<u32>,
     pub(super) from: Time,
     pub(super) until: Time,

@@ -13,7 +13,7 @@ pub(super) struct Outage {
     /// Index of the GPU on its node; `None` if the whole node was out of service.
     pub(super) gpu: Option<u32>,
     pub(super) from: f64,
-    /// In units of the clock; infinite if the node never came back.
+    /// End of the outage, in units of the clock; infinite if the node never came back.
     pub(super) until: f64,
     line: u64,
 }

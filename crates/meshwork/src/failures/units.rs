@@ -114,7 +114,8 @@ impl Units {
         f64::from(self.count()) / processors
     }
 
-    /// Site of a failure unit, the nodes that fail with it, and the index of the GPU if it is one.
+    /// Site of a failure unit, the nodes that fail with it, and the index of the GPU if the unit is
+    /// a GPU.
     pub(super) fn nodes(&self, unit: u32) -> (usize, Vec<Node>, Option<u32>) {
         let at = self.sites.partition_point(|site| site.first <= unit) - 1;
         let OfSite { first, nodes, kind, .. } = &self.sites[at];
@@ -225,7 +226,9 @@ fn gpus(topology: &Topology) -> Result<Kind, String> {
     Ok(Kind::Gpus(firsts))
 }
 
-/// Links of one site, whose routers must all have nodes, with only one path between two of them.
+/// Failure units that are the links of one site. The nodes at both ends of a link fail with it.
+///
+/// Every router must have nodes, and messages between two routers must have only one path.
 fn links(topology: &Topology) -> Result<Kind, String> {
     let has_links =
         !matches!(topology.wiring(), Wiring::Flat | Wiring::FatTree | Wiring::Dragonfly);

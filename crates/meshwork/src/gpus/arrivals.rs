@@ -6,9 +6,10 @@ use crate::rng::Stream;
 /// Tasks of a trace in random order, whose total demand is about `load` times the GPU capacity.
 ///
 /// The tasks are sorted by name and shuffled. If they demand less than the target, further tasks
-/// are drawn with replacement, until the next would exceed it by its share of one GPU. If they
-/// demand more, random ones are removed. `capacity` is in thousandths of a GPU. This is the
-/// protocol of Weng et al. (ATC 2023), with a load of 1.3.
+/// are drawn with replacement. Drawing ends at the first task whose share of one GPU would exceed
+/// the target. If the tasks of the trace demand more than the target, random tasks are removed.
+/// `capacity` is in thousandths of a GPU. This is the protocol of Weng et al. (ATC 2023), with a
+/// load of 1.3.
 ///
 /// # Complexity
 /// O(n log n) for n tasks of the trace; each removal is O(n).

@@ -68,8 +68,9 @@ impl TypicalTasks {
         self.wasted(node.cpu, &node.gpus, &node.model)
     }
 
-    /// Fragmentation of a node with the given free processors and GPUs. The amounts for six reasons
-    /// are added in a fixed order, as another would change truncated scores.
+    /// Fragmentation of a node with the given free processors and the given free amounts of GPUs.
+    /// It is a sum of six amounts, one for each reason why a task cannot use a GPU. They are added
+    /// in a fixed order, because another order would change truncated scores.
     pub(super) fn wasted(&self, cpu: u32, gpus: &[u32], model: &str) -> f64 {
         let free = f64::from(gpus.iter().sum::<u32>());
         let [mut lacks_both, mut lacks_gpu, mut lacks_cpu] = [0.0; 3];

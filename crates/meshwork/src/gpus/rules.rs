@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{GpuCluster, GpuNode, GpuPlacement, GpuTask, TypicalTasks, WHOLE_GPU};
 use crate::rng::Stream;
 
-/// Processors of the largest node, in thousandths, by which rules divide.
+/// Processors of the largest node, in thousandths; rules divide amounts of processors by it.
 const MOST_CPU: f64 = 128_000.0;
 
 /// GPUs of the largest node, in thousandths, by which rules divide.
@@ -23,7 +23,8 @@ pub trait GpuRule {
 pub struct NodeScore {
     /// Score of the node. The node with the highest score is chosen; ties go to the first node.
     pub score: i64,
-    /// Index of the GPU for a task that shares one; `None` for the fullest one on which it fits.
+    /// Index of the GPU for a task that uses part of one GPU; `None` for the fullest GPU with
+    /// enough left.
     pub gpu: Option<usize>,
 }
 
@@ -240,8 +241,9 @@ struct FragmentationDescent {
 }
 
 impl FragmentationDescent {
-    /// Score from 0 to 100, truncated, for a change of a node's fragmentation; 50 means no change.
-    /// `before` is the fragmentation before, `cpu` and `gpus` would be left free on the node.
+    /// Score of a node by the change of its fragmentation, from 0 to 100; 50 means no change. The
+    /// score is truncated to an integer. The node has the fragmentation `before` now. After the
+    /// change, it would have the free processors `cpu` and the free amounts `gpus` of its GPUs.
     fn grade(&self, node: &GpuNode, before: f64, cpu: u32, gpus: &[u32]) -> i64 {
         let gain = before - self.typical.wasted(cpu, gpus, &node.model);
         (100.0 / (1.0 + libm::exp(-gain / 1000.0))) as i64

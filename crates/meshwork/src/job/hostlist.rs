@@ -198,7 +198,7 @@ fn by_number(a: &str, b: &str) -> Ordering {
     number(a).cmp(&number(b)).then(a.len().cmp(&b.len()))
 }
 
-/// Whether `b` is the number after `a`, with consistent leading zeros.
+/// Whether the digits `b` are the number after the digits `a`, with consistent leading zeros.
 fn follows(a: &str, b: &str) -> bool {
     if a.is_empty() || b.is_empty() {
         return false;

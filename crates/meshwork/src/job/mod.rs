@@ -84,7 +84,7 @@ pub struct NotANumber;
 
 impl Eq for Time {}
 
-/// Compares the numbers directly, in one instruction: neither NaN nor −0 is an instant.
+/// Compares two instants directly as numbers, in one instruction, since none is NaN or −0.
 impl Ord for Time {
     #[inline]
     fn cmp(&self, other: &Time) -> Ordering {
@@ -320,7 +320,7 @@ impl std::str::FromStr for Request {
 )]
 #[non_exhaustive]
 pub struct RequestError {
-    /// The text that was given.
+    /// The given text, which is no request.
     pub given: String,
 }
 

@@ -95,7 +95,7 @@ impl Inside {
         ("block", Inside::Block),
     ];
 
-    /// The word for it in the column `inside` of a table; `None` for the whole machine.
+    /// Word that means this part in the column `inside` of a table; `None` for the whole machine.
     #[must_use]
     pub fn word(self) -> Option<&'static str> {
         Inside::WORDS.iter().find(|(_, inside)| *inside == self).map(|(word, _)| *word)
@@ -130,7 +130,8 @@ impl Piece {
         }
     }
 
-    /// Columns and cell texts by which a table of jobs describes the pieces of this role.
+    /// Columns of a table of jobs that describe the pieces of this role, each with the text of its
+    /// cell.
     #[must_use]
     pub fn cells(&self) -> Vec<(&'static str, String)> {
         let amount = |amount: u32| (amount > 0).then(|| amount.to_string());

@@ -28,7 +28,7 @@ pub struct Amounts {
     trial: Option<Trial>,
     /// Trials so far.
     trials: u64,
-    /// Buffer for `Trial::former`.
+    /// Buffer that the next trial takes over for `Trial::former`.
     spare: Vec<(Node, u32, u32)>,
 }
 
@@ -42,7 +42,8 @@ struct Sums {
 struct Trial {
     /// Length of the log when the trial began.
     mark: usize,
-    /// Changed cells: node, index among the cells of all nodes, and former value.
+    /// Former values of changed amounts: the node, the index among the amounts of all nodes, and
+    /// the value.
     former: Vec<(Node, u32, u32)>,
 }
 
@@ -129,7 +130,7 @@ fn positive<C: FromIterator<(u16, u32)>>(kind: &NodeType, cells: &[u32]) -> C {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
-    /// Number of earlier logs; a reader of another log must read all nodes again.
+    /// Number of logs before this one. A reader that knows another log must read all nodes again.
     pub(crate) number: u64,
     /// Length without the changes of the current trial, which will be undone.
     pub(crate) settled: usize,
@@ -227,7 +228,7 @@ impl Amounts {
         })
     }
 
-    /// Claims free amounts; calls `changed` with each node that was idle, and `false`.
+    /// Claims free amounts. If a node was idle before, calls `changed` with the node and `false`.
     pub(crate) fn take(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         self.change_parts(parts, changed, |free, amount| free - amount);
     }
@@ -314,7 +315,7 @@ impl Amounts {
         }
     }
 
-    /// Begins a trial, at whose end all changes are undone.
+    /// Begins a trial. When the trial ends, all changes made in it are undone.
     pub(crate) fn begin_trial(&mut self) {
         debug_assert!(self.trial.is_none(), "trials are not nested");
         let former = std::mem::take(&mut self.spare);

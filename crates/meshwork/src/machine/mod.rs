@@ -85,8 +85,8 @@ impl Site {
         self.free_nodes = amounts.free_cores() as u32;
     }
 
-    /// Amounts that would stay free of the resources of a placement, if it were claimed now.
-    /// Counters of running pieces are left out.
+    /// Free amounts that would remain if a placement were claimed now, for each resource that it
+    /// uses. Counters of running pieces are left out.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
         let (Some(amounts), Some(parts)) = (&self.amounts, &placement.parts) else {
             return CellLimits::new();

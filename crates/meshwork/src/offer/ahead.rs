@@ -7,8 +7,8 @@ use crate::job::Job;
 
 /// Look-ahead of selectors: all sites as they would be if some jobs started now.
 ///
-/// A site is copied when a job is first started on it. If its allocator can use any free
-/// processors, the copy is only their number.
+/// A site is copied when a job is first started on it. If the allocator of the site can use any
+/// free processors, only the number of free processors is copied.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
     /// Attempt for which a site is chosen, whose instant and sizing other jobs use.

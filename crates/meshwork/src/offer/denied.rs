@@ -39,8 +39,9 @@ impl Denied {
         self.known.is_empty()
     }
 
-    /// Removes and returns a suspected request that is contained in `request`. The caller tries it
-    /// first; if it has no placement, `request` has none, and it is [noted](Denied::note).
+    /// Removes and returns a suspected request that is contained in `request`. The caller tries the
+    /// returned request first. If that has no placement, the caller [notes](Denied::note) this, and
+    /// `request` has no placement either.
     pub(crate) fn suspect(&mut self, request: &Request) -> Option<Request> {
         let follows = |other: &Request| other != request && self.follows(other, request);
         let at = self.suspected.iter().position(follows)?;
@@ -119,7 +120,7 @@ impl Denied {
 }
 
 /// Whether `request` has no placement if the smaller request `denied` has none. Sides are compared
-/// without rotation, as in each tried orientation the smaller block lies in the larger.
+/// without rotation, because in each tried orientation the smaller block lies in the larger one.
 pub(crate) fn implies(denied: &Request, request: &Request, every_block: bool) -> bool {
     match (denied, request) {
         (Request::Block(inner), Request::Block(outer)) if every_block => {

@@ -137,9 +137,9 @@ impl ManagedSite {
         self.counts_only
     }
 
-    /// Whether a placement has the requested size, and the requested shape if shapes are always
-    /// kept. If `is_promised` is set, it need not come from the allocator, so that its block may be
-    /// rotated.
+    /// Whether a placement has the requested size and, if the allocator always keeps shapes, the
+    /// shape. If `is_promised` is set, the placement may come from a reservation and not from the
+    /// allocator. Its block may then be rotated.
     #[inline]
     pub(crate) fn gives_what_is_asked(
         &self,
@@ -231,7 +231,8 @@ impl ManagedSite {
         }
     }
 
-    /// Rule by which the machine can [never](Allocator::never) hold a request, if there is one.
+    /// Rule by which the machine can [never](Allocator::never) hold a request, if there is such a
+    /// rule.
     pub(crate) fn never(&self, request: &Request) -> Option<String> {
         let form = self.in_form(request);
         self.allocator.never(form.as_deref().unwrap_or(request))
@@ -298,7 +299,8 @@ impl ManagedSite {
         self.denied.is_known(request)
     }
 
-    /// Takes over the denials of an older copy; they are only suspected unless `still_true` is set.
+    /// Takes over, from an older copy, which requests cannot be placed. Unless `still_true` is set,
+    /// these requests are only suspected to fail.
     pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }
@@ -318,9 +320,9 @@ impl ManagedSite {
         self.misses_no_block() && self.allocator.goes_by_free_nodes()
     }
 
-    /// The placement of a request if exactly the nodes in `free` were free. The allocator must
-    /// depend on nothing else. `self` must be a copy of a site, and serves only such queries
-    /// afterwards.
+    /// Placement that the allocator finds if exactly the nodes in `free` are free. The allocator
+    /// must depend on nothing else. `self` must be a copy of a site, and must serve no other kind
+    /// of query afterwards.
     pub(crate) fn place_where_free(
         &mut self,
         free: &NodeSet,
@@ -347,7 +349,7 @@ impl ManagedSite {
         self.finds == Finds::EveryBlock
     }
 
-    /// Number of nodes that [`Attempt::at`] would give a job now, without drawing from streams.
+    /// Number of nodes that [`Attempt::at`] would give a job now. Random streams are not advanced.
     fn fit(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
         let free = self.site.free_nodes();
         if self.finds == Finds::AnyNodes {

@@ -68,8 +68,9 @@ pub trait Plan: Send {
 
     /// Adds the reservation of a job, after all other reservations.
     ///
-    /// Unless the plan is by [`forks`], it must be what [`earliest`](Plan::earliest) returns now.
-    /// If the job has just started, its nodes count as those of a running job.
+    /// Unless [`forks`] created the plan, the reservation must be the one that
+    /// [`earliest`](Plan::earliest) returns now. If the job has just started, its nodes count as
+    /// nodes of a running job.
     fn hold(&mut self, cluster: &Cluster<'_>, ticket: Ticket, reservation: Reservation);
 
     /// Removes the reservation of a job; returns whether it had one.

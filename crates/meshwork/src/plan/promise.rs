@@ -7,11 +7,13 @@ use crate::cluster::{
 
 /// Reservation of the first job that cannot start, kept from one scheduling pass to the next.
 ///
-/// Where only node counts matter, [`renew`](Promise::renew) recomputes it. Where shape matters, the
-/// placement is kept, as an allocator that misses free blocks may not find it again.
+/// If only numbers of nodes matter, [`renew`](Promise::renew) computes the reservation anew in each
+/// pass. If the shape of free blocks matters, the reserved placement is kept, because an allocator
+/// that misses free blocks may not find it again.
 #[derive(Default)]
 pub struct Promise {
-    /// The reserved job and its guard, as of the last pass.
+    /// The job with the reservation and its guard (the limits for other jobs), both from the last
+    /// pass.
     guarded: Option<(Ticket, Guard)>,
 }
 
@@ -112,8 +114,8 @@ impl Promise {
     }
 }
 
-/// Whether no job is late, and none ended early that should have run to a reserved start. If the
-/// allocators find every free block, a kept reservation is then still the earliest.
+/// Whether no job is late, and every ended job was expected to end before the reserved start. A
+/// kept reservation is then still the earliest possible, if the allocators find every free block.
 fn none_ended_early(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     !cluster.runs_late() && ended.all(|departure| departure.ran.expected_end < kept.at)

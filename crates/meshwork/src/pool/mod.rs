@@ -93,7 +93,7 @@ pub struct Pool {
     table: Table,
 }
 
-/// A held placement, with the number of placements held before it, including released ones.
+/// A held placement. Its number counts the placements held before it, including released ones.
 #[derive(Clone)]
 struct Held {
     placement: Placement,

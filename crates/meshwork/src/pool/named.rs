@@ -44,7 +44,7 @@ pub struct Question {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Operation {
-    /// Allocate processors for a request, held under a new name.
+    /// Allocate processors for a request, and hold them under the given name, which must be new.
     Allocate(Name, Request),
     /// Hold, under a new name, a placement that was made outside the pool.
     Adopt(Name, Vec<PlacedBlock>),
@@ -63,7 +63,7 @@ pub enum Operation {
     Show,
     /// Return the complete state as data.
     Snapshot,
-    /// Replace the state by a state that [`Operation::Snapshot`] returned.
+    /// Replace the complete state of the pool by one that [`Operation::Snapshot`] returned.
     Restore(Box<NamedPoolState>),
 }
 
@@ -85,7 +85,7 @@ pub enum Answer {
     },
     /// Numbers of named placements that [`Operation::HoldExactly`] kept, adopted and released.
     HeldExactly {
-        /// Number of placements that were held before and still are.
+        /// Number of placements that were held before the operation and are still held.
         kept: u32,
         /// Number of placements that were not held before.
         adopted: u32,
@@ -123,7 +123,7 @@ pub struct Holding {
 pub struct NamedPoolState {
     /// Names of the placements in `snapshot`, in order; `None` for those without a name.
     pub names: Vec<Option<Name>>,
-    /// State of the pool that the named pool drives.
+    /// State of the underlying pool, in which placements have no names.
     pub snapshot: Snapshot,
 }
 

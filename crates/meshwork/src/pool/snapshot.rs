@@ -182,7 +182,8 @@ impl Pool {
         held
     }
 
-    /// Instant since which a placement is held, and its number; several for equal parts of a node.
+    /// Start and number of each held placement that equals `placement`. There are several if they
+    /// hold equal parts of the same node.
     pub(super) fn tenures(&self, placement: &Placement) -> impl Iterator<Item = (Time, u64)> {
         self.equal(placement).map(|held| (held.since, held.number))
     }

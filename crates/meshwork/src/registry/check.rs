@@ -3,7 +3,7 @@
 use super::read::literal;
 use super::{About, DefaultValue, EntrySource, Family, Kind, Param};
 
-/// TOML reads these as booleans or numbers.
+/// Words that cannot be names, because TOML reads them as booleans or numbers.
 const RESERVED: [&str; 4] = ["true", "false", "inf", "nan"];
 
 impl About {

@@ -267,7 +267,7 @@ impl Family {
         Origin { kind: self.kind, name, is_standard }
     }
 
-    /// Returns the description of the entry with a name or alias, among those of this crate.
+    /// Returns the description of the entry of this crate that has the given name or alias.
     ///
     /// # Errors
     /// A sentence that names the nearest known name.

@@ -96,7 +96,7 @@ pub enum Range {
     Share,
     /// Numbers above 0 and below 1.
     Inside,
-    /// Numbers from 1 on.
+    /// Numbers of at least 1.
     AtLeastOne,
 }
 

@@ -71,8 +71,9 @@ impl Observer for Course {
 }
 
 impl Course {
-    /// Groups of `counted` jobs that arrived together and started at or after the next arrival.
-    /// Each has the index of the last job that arrived at its instant.
+    /// Groups of jobs that arrived together and had not started before the next arrival. Only jobs
+    /// in `counted` belong to a group. Each group comes with the index of the last job that arrived
+    /// at its instant.
     fn to_judge(&self, counted: &BTreeSet<JobId>) -> Vec<(usize, BTreeSet<JobId>)> {
         let mut all = Vec::new();
         let mut first = 0;

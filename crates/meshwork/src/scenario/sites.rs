@@ -58,7 +58,7 @@ pub(crate) struct SiteSpec {
     pub(super) speed: f64,
     pub(super) allocator: Params,
     pub(super) entry: Found<AllocatorEntry>,
-    /// `None` where jobs do not share nodes.
+    /// Rules for shared nodes; `None` if jobs do not share nodes.
     pub(super) choice: Option<Choice>,
 }
 

@@ -31,8 +31,9 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .plans(true);
 
-/// EASY backfilling. Where a job can use any free nodes, the reservation is recomputed in each
-/// pass, except at instants with only arrivals. Where shape matters, it is kept.
+/// EASY backfilling. If a job can use any free nodes, the reservation is computed anew in each
+/// pass, except at instants with only arrivals. If the shape of free blocks matters, the
+/// reservation is kept from pass to pass.
 #[derive(Default)]
 struct Easy {
     promise: Promise,

@@ -1,4 +1,5 @@
-//! Lazy scheduling: a job takes over the nodes of its size class, to keep larger blocks whole.
+//! Lazy scheduling: a job takes over the nodes of an ended job of its size class. This keeps larger
+//! free blocks whole.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
@@ -57,9 +58,9 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .serves_all(false);
 
 /// Lazy scheduling by size classes. If more jobs of a class wait than run, the allocator is asked
-/// for its first job. Otherwise this job takes the nodes of the next job of its class that ends, or
-/// asks the allocator if they do not suit. A job that waits longer than a threshold starts before
-/// all others.
+/// for a place for the first waiting job of the class. Otherwise the first job waits for the next
+/// end of a job of its class. It then takes the nodes of the ended job or, if they do not suit,
+/// asks the allocator. A job that waits longer than a threshold starts before all others.
 struct Lazy {
     threshold: Threshold,
     retry: bool,
@@ -69,7 +70,8 @@ struct Lazy {
     queues: Queues,
     /// Running jobs of each class; N_k in the paper.
     running: Vec<usize>,
-    /// Class of the oldest waiting job once past the threshold; no other job starts before it.
+    /// Class of the oldest waiting job, if this job has waited longer than the threshold. No other
+    /// job may then start before it.
     overdue: Option<usize>,
     delays: f64,
     started: u64,
@@ -206,7 +208,8 @@ impl Lazy {
         self.delays += waited;
     }
 
-    /// Tries heads of classes, the oldest first, with more waiting than running jobs.
+    /// Tries the first job of each class that has more waiting than running jobs, the oldest job
+    /// first. After each start, all such classes are tried again.
     fn try_all(&mut self, cluster: &mut Cluster<'_>) {
         loop {
             let mut heads: Vec<(Ticket, usize)> = self
@@ -223,7 +226,7 @@ impl Lazy {
     }
 }
 
-/// Site and placement of each job that ends at this instant, from index `from` on.
+/// Site and placement of each job that ends at this instant, without the first `from` ended jobs.
 fn not_yet(cluster: &Cluster<'_>, from: usize) -> Vec<(usize, Placement)> {
     let later = cluster.departures()[from..].iter();
     later.map(|other| (other.ran.site, other.ran.placement.clone())).collect()

@@ -137,7 +137,7 @@ struct Waiting {
     arrival: Time,
     /// Priority of the job's queue; 0 if the parameters do not name it.
     queue: f64,
-    /// Sum of the terms that do not change while the job waits.
+    /// Sum of the terms of a job's priority that do not change while the job waits.
     fixed: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Service of waiting jobs in order of a rank instead of their arrival.
+//! Service of waiting jobs by a rank, such as their deadline, instead of their order of arrival.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -17,7 +17,7 @@ pub(super) fn backfills(params: &Params) -> bool {
     params.meaning(BACKFILL_PARAM.name, &BACKFILL)
 }
 
-/// The highest `by` is served first; ties go by queue order.
+/// Rank of a waiting job. The job with the highest `by` is served first; ties go by queue order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rank {
     pub(super) by: f64,
@@ -57,8 +57,9 @@ impl Ranked {
         Ranked { backfills, promise: Promise::default() }
     }
 
-    /// Starts jobs by rank up to the first that cannot start; returns it, and the rest unordered.
-    /// Calls `started` with each started job and its number of requested processors.
+    /// Starts jobs in order of rank, up to the first job that cannot start. Returns this job and
+    /// all other waiting jobs, unordered. For each started job, calls `started` with the job and
+    /// its number of requested processors.
     pub(super) fn serve(
         &mut self,
         cluster: &mut Cluster<'_>,

@@ -52,11 +52,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Out-of-order scheduling with reservations. A reservation is a set of nodes
-/// [kept](Cluster::least_busy) for a waiting job: those with the fewest holders. A job starts on
-/// its kept nodes if all are free, and otherwise on nodes not kept for others. A job that cannot
-/// start gets a reservation if enough later jobs have overtaken it and every job before it has one,
-/// up to a limit.
+/// Out-of-order scheduling with reservations. A reservation is a set of nodes that is
+/// [kept](Cluster::least_busy) for a waiting job, as few of them as possible in use. A job starts
+/// on its kept nodes if all of them are free, and otherwise on nodes that are not kept for others.
+/// If a job cannot start, it gets a reservation under two conditions: enough later jobs have
+/// overtaken it, and every job before it has a reservation. The number of reservations is limited.
 struct Reserving {
     most: usize,
     bypass_limit: u64,
@@ -177,9 +177,11 @@ fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     u64::from(free)
 }
 
-/// Whether a reservation and a placement that is kept have parts of one node.
+/// Whether a reservation of parts of nodes has a node in common with the kept placement of another
+/// job.
 ///
-/// The free rest of the node may be kept for the other job. Whole nodes are never kept twice.
+/// Only in this case may the reserved parts and the kept placement both be on one node. Whole nodes
+/// are never kept twice.
 fn meets(cluster: &Cluster<'_>, reservation: &Reservation, kept: &Placement) -> bool {
     let Hold::Nodes(own) = &reservation.hold else { return false };
     if own.parts.is_none() {

@@ -58,7 +58,8 @@ struct Scan {
     /// Number of jobs of the current class that may still start before the scan moves on. If gated,
     /// these are the jobs that waited when the scan reached the class; otherwise `usize::MAX`.
     admitted: usize,
-    /// Whether no job was left waiting, so that the scan stays at its class for the next pass.
+    /// Whether the last pass left no job waiting. The scan then stays at its class for the next
+    /// pass.
     idle: bool,
 }
 
@@ -109,7 +110,7 @@ impl Scheduler for Scan {
 }
 
 impl Scan {
-    /// Next class with waiting jobs in the direction of the scan, the current class last.
+    /// Next class with waiting jobs in the direction of the scan; the current class comes last.
     fn next(&self) -> Option<usize> {
         let classes = self.queues.classes().len();
         let turn = |step| {

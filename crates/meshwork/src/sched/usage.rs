@@ -29,7 +29,7 @@ impl User {
 
 #[derive(Clone, Copy, Debug)]
 struct Used {
-    /// Use decayed up to the instant `at`.
+    /// Use of the machine by the user, decayed up to the instant `at`.
     then: f64,
     at: Time,
     /// Number of processors that the user's running jobs requested: the rate at which use grows.

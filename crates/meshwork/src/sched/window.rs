@@ -38,7 +38,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Writes the queue positions of the started jobs in `ahead`: for each, the waiting job before it.
+/// Writes the started jobs in `ahead`. For each, the queue position of the waiting job before it is
+/// stored.
 pub(super) fn write_ahead(ahead: &BTreeSet<Ticket>, memory: &mut MemoryWriter) {
     memory.number(ahead.len() as u64);
     ahead.iter().for_each(|ticket| memory.started(*ticket));

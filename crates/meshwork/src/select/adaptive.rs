@@ -34,7 +34,8 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     |params| Ok(Box::new(Adaptive { lookahead: LookAhead::of(params) })),
 );
 
-/// Compares best fit and fastest first by the number of other waiting jobs that could start.
+/// Selector that uses best fit or fastest first, whichever lets more of the other waiting jobs
+/// start. Ties go to fastest first.
 #[derive(Clone)]
 struct Adaptive {
     lookahead: LookAhead,

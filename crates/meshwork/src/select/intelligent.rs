@@ -60,7 +60,8 @@ impl Selector for Intelligent {
 /// Comparison of the fastest site with the site of best fit, by equations 3 to 5 of Shih et al.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Weighed {
-    /// Equation 3: capacity of the job and the jobs behind it, if it goes to the fastest site.
+    /// Equation 3: capacity that the job and the jobs behind it would use if it went to the fastest
+    /// site.
     fast: f64,
     /// Equation 4: capacity of these jobs, if the job goes to the site of best fit.
     tight: f64,
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
     use crate::select::tests::{ABC, Sites, job};
 
-    /// Best fit sends a job of 5 processors to site C, fastest first to site B.
+    /// Weighs the sites for a job of 5 processors: best fit sends it to C, and fastest first to B.
     fn weighed(lookahead: LookAhead, others: &[u32]) -> Weighed {
         let mut sites = Sites::new(&ABC, others, false);
         let head = job(5);

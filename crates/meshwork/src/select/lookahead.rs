@@ -8,7 +8,7 @@ use crate::registry::{Param, Params, Words};
 /// Extent of the look-ahead along the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookAhead {
-    /// Up to the first job that fits on no site.
+    /// The look-ahead ends at the first job that fits on no site.
     Stop,
     /// To the end of the queue, passing over jobs that fit on no site.
     Skip,

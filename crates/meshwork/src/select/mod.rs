@@ -26,7 +26,7 @@ pub trait Selector: Send {
     fn fork(&self) -> Box<dyn Selector>;
 }
 
-/// Selector of the best of the sites on which the job fits, by a function.
+/// Selector that picks a site by the wrapped function, among all sites on which the job fits.
 #[derive(Clone, Copy)]
 struct Best(fn(&[SiteFit]) -> Option<SiteFit>);
 

@@ -16,7 +16,7 @@ pub(super) struct Freed {
     pub(super) most: i64,
     /// Larger of the numbers of free nodes right before and right after the interval.
     pub(super) beside: i64,
-    /// Number of the row whose job left these nodes by moving in this pass; `u64::MAX` otherwise.
+    /// Number of the row whose job left the nodes by moving in this pass; otherwise `u64::MAX`.
     /// Rows with greater numbers are checked after the move, in the same pass.
     pub(super) by: u64,
 }

@@ -12,7 +12,8 @@ use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
 
-/// Maximal intervals with enough free nodes for a class; some nodes may have been taken since.
+/// Maximal intervals with enough free nodes for a class of jobs. A stored interval may be too long,
+/// because nodes may have been taken since it was found.
 #[derive(Default)]
 pub(super) struct Gaps {
     /// Start and end of every known gap that begins before `end`, in order of time.

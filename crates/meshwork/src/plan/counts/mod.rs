@@ -61,7 +61,7 @@ pub(super) struct Counts {
     due: Time,
 }
 
-/// Rows are compacted once more than this many, and more than an eighth, are empty.
+/// Rows are compacted if more than this number of rows, and more than an eighth of all, are empty.
 const MAX_EMPTY: usize = 16;
 
 impl Counts {
@@ -145,10 +145,12 @@ impl Counts {
         self.mended.drain(..mended_before);
     }
 
-    /// Moves the jobs of a row, one after the other, to the earliest starts from `begin` on. Each
-    /// leaves its place to the next, so that in effect only the last that can use the place left to
-    /// it moves. Where the profile is negative, only the job with the next reserved start may move,
-    /// and what it keeps of its place must not be overdrawn.
+    /// Moves the jobs of a row, one after the other, to their earliest starts from `begin` on.
+    ///
+    /// Each moved job leaves its place to the next job of the row. Since the jobs are alike, only
+    /// the last job that can use a place moves in effect. Where the profile is negative, only the
+    /// job with the next reserved start may move. The part of its old place that it keeps must then
+    /// not be overdrawn.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];

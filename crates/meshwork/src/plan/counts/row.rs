@@ -8,7 +8,7 @@ use crate::cluster::{Reservation, Ticket};
 use crate::job::Time;
 
 pub(super) struct Row {
-    /// Ascending in queue order.
+    /// Number of the row; rows are numbered in queue order.
     pub(super) number: u64,
     pub(super) class: usize,
     pub(super) count: u64,
@@ -110,7 +110,7 @@ impl Row {
         starts.range(first..).map(|(start, _)| *start)
     }
 
-    /// The row's last reserved start before an instant, which must exist.
+    /// The row's last reserved start before an instant. There must be at least one.
     pub(super) fn start_before(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start < instant) - 1].0

@@ -50,7 +50,7 @@ use crate::job::Time;
 /// Reservations as placements, for allocators that depend only on which nodes are free.
 pub(super) struct Sets {
     space: Space,
-    /// In the order in which they were added.
+    /// Reservations in the order in which they were added.
     promises: Vec<Promised>,
     due: Time,
 }

@@ -58,10 +58,11 @@ impl Planned {
 enum Freed {
     Nodes {
         placement: Placement,
-        /// Start of the interval for which the nodes were given up; `before` is its end.
+        /// Start of the interval during which the nodes would have been held; `before` is its end.
         at: Time,
         before: Time,
-        /// Start of the longest such interval in which a released node stays free; `until` ends it.
+        /// Start of the longest interval in which some released node stays free; `until` is its
+        /// end.
         from: Time,
         until: Time,
     },
@@ -285,7 +286,7 @@ impl Space {
         Some(asked.at(*now, placement))
     }
 
-    /// Reservation that starts sooner than `planned`, or now if that is due.
+    /// Reservation that starts sooner than `planned`, or now if `planned` is due.
     fn better(&mut self, planned: &Planned) -> Option<Reservation> {
         let (own, placement) = planned.held()?;
         let mut openings = std::mem::take(&mut self.openings);
@@ -337,10 +338,13 @@ impl Space {
         }
     }
 
-    /// Finds the intervals in which releases since a reservation's last check may allow an earlier
-    /// start. An earlier start must use some released nodes while they are released, to its end or,
-    /// if they are reserved for the job, up to the reserved start. If a release reduced the holders
-    /// of nodes that had several, all instants before the reserved start count.
+    /// Finds the intervals in which a reservation may start earlier because of recent releases of
+    /// nodes.
+    ///
+    /// Only releases since the last check of the reservation count. A job that starts earlier must
+    /// use some released nodes. These nodes must stay free until the job ends or, if they belong to
+    /// its own reservation, up to the reserved start. If nodes had several holders and lost one,
+    /// every instant before the reserved start is included.
     fn find_openings(
         &self,
         planned: &Planned,

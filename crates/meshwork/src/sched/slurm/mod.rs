@@ -69,7 +69,8 @@ struct Slurm {
     last_main: Option<Time>,
     /// Whether an event has occurred since the last main pass.
     is_main_due: bool,
-    /// Time of the first main pass, after which one considers all jobs every `sched_interval`.
+    /// Time of the first main pass. From then on, a pass over all jobs is due every
+    /// `sched_interval`.
     first_full: Option<Time>,
     /// Time of the next main pass over all jobs; `None` if it would only repeat the last pass.
     full_at: Option<Time>,
@@ -156,7 +157,8 @@ impl Scheduler for Slurm {
 }
 
 impl Slurm {
-    /// Records passes due before `now` on an empty queue, from which later intervals are counted.
+    /// Records main and backfill passes that were due before `now`, while the queue was empty.
+    /// Later intervals between passes are counted from these times.
     fn pass_over_nothing(&mut self, now: Time) {
         if let Some(at) = self.main_at().filter(|at| *at < now) {
             (self.last_main, self.is_main_due) = (Some(at), false);
@@ -166,7 +168,8 @@ impl Slurm {
         }
     }
 
-    /// Earliest time of the next main pass; `None` if no event occurred since the last.
+    /// Earliest time of the next main pass; `None` if no event has occurred since the last main
+    /// pass.
     fn main_at(&self) -> Option<Time> {
         let last = self.last_main.map(|last| last + self.settings.main_delay);
         self.is_main_due.then(|| last.unwrap_or(Time::new(f64::NEG_INFINITY)))
@@ -264,7 +267,8 @@ impl Slurm {
         }
     }
 
-    /// Rounds start and end to multiples of `bf_resolution`, with at least one in between.
+    /// Rounds the start and the end of a reservation to multiples of `bf_resolution`, at least one
+    /// apart.
     fn rounded(&self, found: Reservation, now: Time) -> Reservation {
         let Settings { bf_resolution: step, rounds_up, .. } = self.settings;
         let end = (found.at + found.span).units() / step;

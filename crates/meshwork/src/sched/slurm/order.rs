@@ -10,8 +10,9 @@ use crate::registry::{Params, Problem};
 use crate::sched::shares::Shares;
 use crate::sched::usage::{MachineSize, Usage, User};
 
-/// Waiting jobs with their priorities, and the users' past usage. Priorities are computed when a
-/// job joins, and at ticks, every `PriorityCalcPeriod` from the first pass on.
+/// Waiting jobs with their priorities, and the past usage of each user. The priority of a job is
+/// computed when it joins the queue, and again at ticks. From the first pass on, there is a tick
+/// every `PriorityCalcPeriod`.
 pub(super) struct Order {
     weights: Weights,
     /// Seconds of wait at which the age factor, which grows linearly, reaches 1.
@@ -128,8 +129,8 @@ impl Order {
         self.next_tick.filter(|_| self.waiting.len() > 1 && self.is_moving())
     }
 
-    /// Computes priorities as of the last tick by `now`; returns whether any changed. Must be
-    /// called before the events of this instant are handled.
+    /// Computes priorities as of the last tick at or before `now`; returns whether any changed.
+    /// Must be called before the events of this instant are handled.
     pub(super) fn tick(&mut self, now: Time) -> bool {
         let next = *self.next_tick.get_or_insert(now + self.period);
         if now < next {

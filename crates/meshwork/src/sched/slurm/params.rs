@@ -128,7 +128,8 @@ pub(super) struct Settings {
     pub(super) bf_min_prio_reserve: u64,
     pub(super) default_queue_depth: u64,
     pub(super) partition_job_depth: u64,
-    /// Seconds between main passes over the whole queue; `None` if there are none.
+    /// Seconds between main passes over the whole queue; `None` if no main pass covers the whole
+    /// queue.
     pub(super) sched_interval: Option<f64>,
     /// Minimum number of seconds between two main passes.
     pub(super) main_delay: f64,

@@ -55,8 +55,9 @@ pub(super) struct Back {
     pub(super) eased: Option<Eased>,
 }
 
-/// Rise of the counts of free nodes by a release, where nodes had several holders. The count of a
-/// step is its number of free nodes, minus one for each holder of a node beyond its first.
+/// Rise of the counts of free nodes when a release reduces the holders of nodes that had several.
+/// The count of a step is its number of free nodes, minus one for each holder of a node beyond its
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
     pub(super) at: Time,
@@ -151,14 +152,18 @@ impl FreeSets {
         (from, until)
     }
 
-    /// Finds the first step, in `openings` and before `limit`, with a placement for `wanted`.
-    /// `place` searches the nodes that are free during the whole span, and must miss no block.
-    /// Nodes of the job's own reservation `own` count as free; the span must then be at most that
-    /// of `own`, and `limit` its start, or the end of the present instant.
+    /// Finds the first step, in `openings` and before `limit`, at which a placement for `wanted`
+    /// begins.
     ///
-    /// A failed search stores a blocker: the request, and an interval throughout which it has no
-    /// placement. The interval begins, by bisection, at the last step from which the request has
-    /// none up to the end of the tried span. Later searches skip spans that contain the interval.
+    /// `place` searches the nodes that are free during the whole span, and must miss no block.
+    /// Nodes of the job's own reservation `own` count as free. With `own`, the span must be at most
+    /// that of `own`. `limit` must then be at most the start of `own` or the end of the present
+    /// instant, whichever is later.
+    ///
+    /// If a search fails, a blocker is stored: the request, and an interval throughout which it has
+    /// no placement. Bisection finds the begin of the interval: the last step from which the
+    /// request has no placement up to the end of the tried span. Later searches skip each span that
+    /// contains the interval.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &NodeRequest<'_>,
@@ -360,7 +365,8 @@ impl FreeSets {
         at
     }
 
-    /// Removes the step with index `at` if its free nodes and holders equal those before.
+    /// Removes the step with index `at` if it has the same free nodes and holders as the step
+    /// before it.
     fn join(&mut self, at: usize) {
         if at > 0
             && let Some(step) = self.steps.get(at)

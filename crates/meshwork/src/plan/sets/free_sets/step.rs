@@ -84,7 +84,8 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether the nodes have no holder but their owner, which holds them if `are_held` is set.
+    /// Whether nobody but the owner holds the nodes. If `are_held` is set, the owner holds them in
+    /// this step; otherwise they must be free.
     pub(super) fn is_left_to(&self, nodes: &NodeSet, are_held: bool) -> bool {
         if are_held {
             self.again.first().is_none_or(|twice| !nodes.meets(twice))
