@@ -146,7 +146,7 @@ impl Catalogue {
     }
 }
 
-/// Conversion that passes the result of adding an entry to functions that take a catalogue.
+/// Conversion by which functions that take a catalogue accept the result of adding an entry.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 

@@ -315,8 +315,8 @@ impl Facility {
         }
     }
 
-    /// Resets a copy to its original, on a [plain site](Facility::only_plain_site). The copy's
-    /// denials are only suspected unless `still_true` is set.
+    /// Makes a copy equal to its original again, on a [plain site](Facility::only_plain_site).
+    /// Unless `still_true` is set, requests that failed on the copy are only suspected to fail.
     pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
         self.counts = original.counts;
         for (site, there) in self.sites.iter_mut().zip(&original.sites) {
@@ -324,7 +324,7 @@ impl Facility {
         }
     }
 
-    /// Advances the random streams to the positions of those of the copy `fork`.
+    /// Advances the random streams to the positions of the streams of the copy `fork`.
     pub(crate) fn sync_streams_with(&mut self, fork: &Facility) {
         self.stream.catch_up_with(&fork.stream);
         for (site, there) in self.sites.iter_mut().zip(&fork.sites) {
@@ -404,7 +404,7 @@ impl SiteAhead {
         SiteAhead { index: 0, managed, sizing, counts: QueueCounts::default() }
     }
 
-    /// Whether placements are one block of the requested shape, of the requested size.
+    /// Whether every placement is a single block of exactly the requested shape and size.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.managed.gives_blocks() && self.sizing.is_fixed()
@@ -416,7 +416,7 @@ impl SiteAhead {
         self.managed.finds()
     }
 
-    /// The rule of the machine, other than its size, that always forbids a request on this site.
+    /// Rule other than size that always forbids a request on this site; `None` if there is none.
     #[must_use]
     pub fn never(&self, request: &Request) -> Option<String> {
         self.managed.never(request)

@@ -100,8 +100,9 @@ mod tests {
     }
 
     /// Finds the default block for a number of nodes by its definition, among all blocks that fit.
-    /// Of the blocks with the least sum of sides, the exact one is the result, unless its diameter
-    /// exceeds 1.25 times that of the block with at least `nodes` nodes.
+    /// The result is the block of exactly `nodes` nodes with the least sum of sides. If its
+    /// diameter exceeds 1.25 times that of the best block of at least `nodes` nodes, the latter is
+    /// the result.
     fn by_search(nodes: u32, machine: [u32; 3]) -> Option<Vec<u32>> {
         let [width, height, depth] = machine;
         let of = |(w, h, d): (u32, u32, u32)| w * h * d;

@@ -97,7 +97,7 @@ impl Speeds {
     }
 }
 
-/// Draws at least two normal variates, scaled to mean 0 and variance (with divisor n − 1) 1.
+/// Draws at least two normal variates, scaled to mean 0 and variance 1 (with divisor n − 1).
 fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
     loop {
         let drawn: Vec<f64> = (0..count).map(|_| standard_normal(stream)).collect();

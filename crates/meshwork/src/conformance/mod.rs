@@ -176,7 +176,8 @@ pub fn variants(params: &[Param]) -> Vec<Table> {
     tables
 }
 
-/// Settings that differ in one parameter from the first, which has only the required ones.
+/// Parameter settings to try: the required parameters alone, then variants that change one
+/// parameter.
 fn single_choices(params: &[Param]) -> Vec<Table> {
     let must_be_given = |param: &&Param| matches!(param.default, DefaultValue::Required);
     let mut usual = Table::new();

@@ -114,7 +114,8 @@ impl Observer for Course {
     }
 }
 
-/// Reads a scenario with the given keys, defaults for all others, and a workload that is not used.
+/// Reads a scenario with the given keys and defaults for all other keys. Its workload is a
+/// placeholder that no run uses.
 pub(super) fn scenario(
     catalogue: &Catalogue,
     machine: &str,
@@ -231,7 +232,7 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
     Ok(Tried { jobs: course.finished, promises, ..Tried::default() })
 }
 
-/// Checks that starts do not change if nodes are only counted, as some schedulers declare.
+/// Checks that starts do not change if free nodes are only counted. Some schedulers declare this.
 pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
     let (_, named) = run(scenario, jobs.to_vec())?;
     let counts = Course { counts_only: true, ..Course::default() };

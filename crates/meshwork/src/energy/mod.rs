@@ -48,7 +48,7 @@ impl Draws {
         self.gpu > 0
     }
 
-    /// Number of processors without GPUs whose amount is at most `amount`.
+    /// Maximum number of processors without GPUs that together count for at most `amount`.
     pub(crate) fn processors_in(self, amount: u64) -> u64 {
         amount.checked_div(self.processor).unwrap_or(u64::MAX)
     }

@@ -7,7 +7,7 @@ use crate::job::{After, Job, Time};
 /// Jobs that are not yet submitted, because their predecessors have not ended.
 #[derive(Default)]
 pub(super) struct Followers {
-    /// By the number of the job on which they depend.
+    /// Jobs by the number of the job on which they depend.
     of: BTreeMap<u64, Led>,
     /// Jobs whose predecessors have ended, but that have not arrived yet, in order of arrival. Ties
     /// go by their order in the workload.

@@ -10,7 +10,7 @@ use crate::observe::Observer;
 use crate::sched::Scheduler;
 use crate::workload::Submissions;
 
-/// Waiting jobs above which an idle machine is checked before the end of the run.
+/// Number of waiting jobs above which an idle machine is reported before the end of the run.
 const MAX_WAITING_IDLE: usize = 10_000;
 
 /// A run under the caller's control: advanced by instants, up to a time, or to its end.
@@ -395,7 +395,8 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Fails if jobs wait on an idle machine, for `Some(false)` only if none has ever started.
+    /// Fails if jobs wait on an idle machine. With `Some(false)`, it fails only if no job has ever
+    /// started; with `None`, never.
     fn check_served(&self, idles: Option<bool>) -> Result<(), RunError> {
         if !idles.is_some_and(|each| self.cluster.is_idle(!each)) {
             return Ok(());

@@ -26,9 +26,10 @@ pub(super) struct Reading {
     pub(super) first_node: u64,
 }
 
-/// Event, component, node, platform, node name, type, start, end and, if present, the reason.
+/// Minimum number of columns of an event table. They are event, component, node, platform, node
+/// name, type, start and end. A further column may give the reason.
 const EVENT_COLUMNS: usize = 8;
-/// Type of the times in which a node was not available.
+/// Type of an event during which a node was not available.
 const UNAVAILABLE: &str = "0";
 const MAX_LINE: u64 = 1 << 20;
 

@@ -58,7 +58,8 @@ impl LoadCurve {
     }
 }
 
-/// Mean of bin `at`, or of its neighbours if empty; a bin is a sum and a number of records.
+/// Mean of the bin `at` or, if it is empty, of its neighbours. A bin is a sum and a number of
+/// records.
 fn mean(bins: &[(f64, u32)], at: usize) -> Option<f64> {
     let of = |bins: &[(f64, u32)]| {
         let (sum, count) = bins.iter().fold((0.0, 0), |all, bin| (all.0 + bin.0, all.1 + bin.1));

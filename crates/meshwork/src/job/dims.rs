@@ -23,7 +23,7 @@ pub struct Dims(Kept);
 
 enum Kept {
     Listed(SmallVec<[u32; 4]>),
-    /// Twos and then ones.
+    /// Sides of an aligned subcube: some twos, and then only ones.
     Aligned {
         /// Number of dimensions along which the subcube extends.
         dimension: u8,

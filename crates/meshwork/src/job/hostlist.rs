@@ -157,7 +157,7 @@ pub fn in_order<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     split.chunk_by(is_next).map(run).collect::<Vec<String>>().join(",")
 }
 
-/// Sorts names without duplicates, each split into prefix and number.
+/// Sorts names and removes duplicates. Each name is split into a prefix and a number.
 fn sorted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
     let mut split: Vec<(&str, &str)> = names.into_iter().map(split_number).collect();
     split.sort_by(|a, b| natural(a.0, b.0).then_with(|| by_number(a.1, b.1)));

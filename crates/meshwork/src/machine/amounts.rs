@@ -40,7 +40,7 @@ struct Sums {
 
 #[derive(Clone, Debug)]
 struct Trial {
-    /// Length of the log when the trial began.
+    /// Length of the log of changes when the trial began.
     mark: usize,
     /// Former values of changed amounts: the node, the index among the amounts of all nodes, and
     /// the value.
@@ -94,7 +94,8 @@ impl<'a> NodeAmounts<'a> {
         &self.cells[self.kind.gpus_from()..self.kind.tallies_from()]
     }
 
-    /// Running pieces on the node that share a GPU, then those with 1, 2, … GPUs.
+    /// Numbers of running pieces on the node: of pieces that share a GPU, then of those with 1, 2,
+    /// … GPUs.
     pub fn tallies(&self) -> impl Iterator<Item = u32> + 'a {
         self.cells[self.kind.tallies_from()..].iter().map(|&cell| NodeType::tallied(cell))
     }
@@ -120,7 +121,7 @@ fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
     Sums { cores, gpus: gpus.count() as u32 }
 }
 
-/// The amounts above 0, without tallies, each with its index.
+/// Amounts above 0, each with its index. Tallies, which count running pieces, are left out.
 fn positive<C: FromIterator<(u16, u32)>>(kind: &NodeType, cells: &[u32]) -> C {
     let own = (0..).zip(&cells[..kind.tallies_from()]);
     own.filter(|(_, amount)| **amount > 0).map(|(cell, &amount)| (cell, amount)).collect()
@@ -233,7 +234,7 @@ impl Amounts {
         self.change_parts(parts, changed, |free, amount| free - amount);
     }
 
-    /// Releases amounts; calls `changed` with each node that becomes idle, and `true`.
+    /// Releases amounts. If a node becomes idle, calls `changed` with the node and `true`.
     pub(crate) fn give_back(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         self.change_parts(parts, changed, |free, amount| free + amount);
     }

@@ -356,7 +356,7 @@ impl Site {
     }
 }
 
-/// Amounts that a placement claims: those that it names, otherwise all of its nodes.
+/// Amounts that a placement claims: its named parts or, if it names none, all amounts of its nodes.
 fn parts_of<'p>(
     amounts: &Amounts,
     topology: &Topology,
@@ -406,7 +406,8 @@ mod tests {
     }
 
     proptest! {
-        /// The mesh is handled by code for any number of dimensions.
+        /// Compares a row, which has code of its own, with a mesh of one row, handled by the
+        /// general code.
         #[test]
         fn a_row_is_claimed_as_a_mesh_of_one_row(
             claims in prop::collection::vec(prop::collection::vec((0_u32..72, 0_u32..40), 0..4), 1..20),

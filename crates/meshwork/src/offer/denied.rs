@@ -5,10 +5,10 @@ use crate::job::Request;
 /// Requests that an allocator cannot place now (denials), so that none is tried again in vain.
 ///
 /// If an allocator that finds every free block cannot place a block, it cannot place a larger one,
-/// until nodes are released. After a release, denials are only suspected, and a suspected request
-/// that is contained in a new request is tried first. They are useful, and kept, only if more than
-/// one request was denied between two releases. Queries take **O(k)** for at most 64 requests of
-/// each kind.
+/// until nodes are released. After a release, denials are only suspected. A suspected request that
+/// is contained in a new request is then tried first. Suspected requests are useful, and kept, only
+/// if more than one request was denied between two releases. Queries take **O(k)** for at most 64
+/// requests of each kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Denied {
     known: Vec<Request>,
@@ -100,7 +100,7 @@ impl Denied {
         }
     }
 
-    /// Adds the known denials of another cache.
+    /// Adds the requests that another cache knows to fail.
     pub(crate) fn learn_all_of(&mut self, other: &Denied) {
         for request in &other.known {
             if !self.is_known(request) {

@@ -30,12 +30,14 @@ pub struct ManagedSite {
     allocator: Box<dyn Allocator>,
     asks: Asks,
     finds: Finds,
-    /// Declared size and shape of the placements, by which each is checked.
+    /// Size and shape that the allocator declares for its placements. Each placement is checked
+    /// against them.
     gives: Gives,
     origin: Origin,
     stream: Stream,
     rule: ShapeRule,
-    /// Requests in the allocator's form; `None` if the site cannot hold it. Copies share it.
+    /// Each request in the allocator's form; `None` if the site cannot hold the request. Copies of
+    /// the site share this cache.
     shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
     /// Requests that the allocator cannot place now.
     denied: Denied,
@@ -49,7 +51,7 @@ pub struct ManagedSite {
 enum Gives {
     /// One block with the requested sides, possibly rotated.
     Block {
-        /// Whether the order of the block's sides may differ from the request.
+        /// Whether the sides of a placed block may be in another order than the requested sides.
         turns: bool,
     },
     AsMany,
@@ -162,7 +164,8 @@ impl ManagedSite {
         }
     }
 
-    /// The allocator's placement for a request in its form, unless a denial implies failure.
+    /// Placement that the allocator chooses for a request in its form. If an earlier denial implies
+    /// failure, the allocator is not asked.
     #[inline(always)]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
@@ -186,7 +189,8 @@ impl ManagedSite {
         placement
     }
 
-    /// Chooses in a trial, where known denials remain valid only if `is_less_free` is set.
+    /// Chooses a placement in a trial. If `is_less_free` is set, no more nodes are free than before
+    /// the trial, so requests that are known to fail still fail.
     pub(crate) fn choose_in_trial(
         &mut self,
         request: &Request,
@@ -205,7 +209,8 @@ impl ManagedSite {
         &mut self.site
     }
 
-    /// Switches to counting free nodes, if interchangeable, for runs that never look at nodes.
+    /// Switches to counting free nodes, if all nodes are free and interchangeable. Only a run that
+    /// never looks at single nodes may call this.
     pub(crate) fn name_no_nodes(&mut self) {
         self.counts_only = self.is_uniform && self.site.free_nodes() == self.site.nodes();
     }
@@ -486,7 +491,8 @@ pub struct Proposal {
     pub site: usize,
     /// The nodes on which the job's processes run, in the order of their ranks.
     pub placement: Placement,
-    /// Run time on this placement, by size and site's speed, divided by the requested run time.
+    /// Run time on this placement, divided by the requested run time. Both the size of the
+    /// placement and the speed of the site count.
     pub stretch: f64,
 }
 

@@ -79,7 +79,7 @@ pub trait Plan: Send {
     /// Waiting jobs with their reservations, in the order in which the reservations were added.
     fn promises(&self) -> Vec<(Ticket, Reservation)>;
 
-    /// Moves each reservation, in the order of addition, to its earliest start while the others
+    /// Moves each reservation, in the order of addition, to its earliest start while all others
     /// stay.
     ///
     /// No reservation gets later or needlessly changes nodes. If no job has ended now or is past

@@ -90,7 +90,8 @@ impl Promise {
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
-    /// Guard of the kept reservation of `head`, or of a new one if that can start sooner.
+    /// Guard (limits for other jobs) of the kept reservation of `head`, or of a new one that starts
+    /// sooner.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, guard @ Guard { reservation: kept, .. })) =

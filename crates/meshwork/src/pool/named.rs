@@ -57,7 +57,8 @@ pub enum Operation {
     Release(Name),
     /// Return the placement that a request would get, without allocating it.
     Can(Request),
-    /// Return the free nodes and the largest free block of this ratio, by default of equal sides.
+    /// Return the free nodes and the largest free block with this ratio of sides, by default equal
+    /// sides.
     Free(Option<Vec<u32>>),
     /// List all placements held under a name.
     Show,
@@ -87,7 +88,7 @@ pub enum Answer {
     HeldExactly {
         /// Number of placements that were held before the operation and are still held.
         kept: u32,
-        /// Number of placements that were not held before.
+        /// Number of placements that were not held before the operation.
         adopted: u32,
         /// Number of placements that were released.
         released: u32,
@@ -316,7 +317,7 @@ impl NamedPool {
         self.holders.iter().filter_map(holding).collect()
     }
 
-    /// Beginning and name of each named placement, by the number of those before it.
+    /// Start and name of each named placement. The key is the number of placements made before it.
     fn tenures(&self) -> BTreeMap<u64, (Time, &Name)> {
         let mut found = BTreeMap::new();
         for (name, placement) in &self.holders {

@@ -28,7 +28,7 @@ use toml::{Table, Value};
 
 use spelling::suggested;
 
-/// Largest number allowed in any parameter or log field; sums and products of such stay finite.
+/// Largest number allowed in any parameter or log field. The bound keeps sums and products finite.
 pub const LARGEST: f64 = 1e15;
 
 /// Smallest positive number allowed in a parameter. The bound keeps quotients finite.
@@ -123,7 +123,7 @@ impl About {
         About { name, aliases: &[], ..self }
     }
 
-    /// Whether the description contains the words of an unknown name, up to their endings.
+    /// Whether the summary, definition or source has the words of an unknown name, without endings.
     fn speaks_of(&self, name: &str) -> bool {
         let stem = |word: &str| {
             let word = word.to_lowercase();

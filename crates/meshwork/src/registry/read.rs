@@ -5,7 +5,8 @@ use toml::{Table, Value};
 use super::spelling::{LOOSELY, memory_meant, nearest, number_meant, suggested};
 use super::{DefaultValue, EntrySource, Kind, Param, Params, Problem, Standard, join, name_of};
 
-/// Depth to which the place of a misplaced key is sought; `workload.sizes.max` has this depth.
+/// Maximum depth at which the right place of a misplaced key is sought. The key
+/// `workload.sizes.max` has this depth.
 const DEEPEST: usize = 3;
 
 /// Reads a table that may have the given parameters, and the keys `also`, which are not read.
@@ -272,7 +273,7 @@ fn is_other_of_name(one: &Value, other: &Value) -> bool {
     one != other && name_of(one) == name_of(other)
 }
 
-/// A list of values that `read` accepts, also if a single one is given.
+/// Converts one value or a list of values with `read`; `None` if `read` refuses any of them.
 fn one_or_more(given: &Value, read: impl Fn(&Value) -> Option<Value>) -> Option<Value> {
     let list = given.as_array().filter(|list| !list.is_empty());
     let list = list.map_or(std::slice::from_ref(given), Vec::as_slice);

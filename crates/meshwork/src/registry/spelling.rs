@@ -93,8 +93,8 @@ pub fn number_meant(text: &str) -> String {
     format!(" (in seconds, {text} is {})", number * seconds)
 }
 
-/// Hint for a text in place of a whole number: the MiB that `2TiB` or `100 GB` stands for; else
-/// empty.
+/// Hint for a text in place of a whole number: the MiB that `2TiB` or `100 GB` stands for. For any
+/// other text, the hint is empty.
 ///
 /// A unit without `i` is read as Slurm reads it, as a power of 1024.
 pub(crate) fn memory_meant(text: &str) -> String {

@@ -93,7 +93,8 @@ impl Course {
         all
     }
 
-    /// Starts of the jobs `ids` in a run whose last arrival is the job with index `last`.
+    /// Starts of the jobs `ids` in a run without the jobs that arrive after the job with index
+    /// `last`.
     fn without_those_after(
         &self,
         last: usize,

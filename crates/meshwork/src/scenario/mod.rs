@@ -51,7 +51,8 @@ pub const MODEL_VERSION: u32 = 2;
 /// Digest of the model's source without comments and tests, part of the key of stored runs.
 pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
-/// Bytes per processor with `curve`, which needs the most; measured on 2²⁴ processors.
+/// Bytes of memory per processor with the allocator `curve`, which needs the most. The value was
+/// measured on 2²⁴ processors.
 pub(crate) const BYTES_PER_NODE: u64 = 40;
 
 /// Number of jobs at the start of a workload that are read in advance to learn typical requests.
@@ -526,7 +527,7 @@ impl Scenario {
         of_users.next().map(|metric| metric.about.name)
     }
 
-    /// Requests of the workload's first jobs; empty if no node order learns from them.
+    /// Requests of the first jobs of the workload; empty if no order of nodes learns from them.
     fn typical(
         &self,
         replication: u64,

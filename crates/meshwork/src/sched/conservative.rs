@@ -1,9 +1,10 @@
 //! Conservative backfilling: every waiting job has a reserved start.
 //!
-//! When a job has ended or runs beyond its estimate, a pass compresses the plan: in queue order,
-//! each reservation is made again while all others stay. This is needed even when no job ends
-//! early, since reservations that the last pass moved may have left nodes to earlier ones. The
-//! [plan] has three implementations with identical schedules, and is made anew after an outage.
+//! When a job has ended or runs beyond its estimate, a pass compresses the plan. In queue order,
+//! each reservation then moves to its earliest start while all others stay. This is needed even
+//! when no job ends early: reservations that the last pass moved may have left nodes that jobs
+//! before them can use. The [plan] has three implementations with identical schedules. After an
+//! outage, a new plan is made.
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError};
@@ -39,7 +40,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .plans(true);
 
-/// Conservative backfilling; machines on which few reservations can move check only those.
+/// Conservative backfilling, by a plan that is kept from one scheduling pass to the next.
 #[derive(Default)]
 struct Conservative(Option<Box<dyn Plan>>);
 

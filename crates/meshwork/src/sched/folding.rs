@@ -35,7 +35,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 struct Folding {
     limits: Limits,
-    /// `None` before the first pass.
+    /// The whole machine, divided into partitions; `None` before the first pass.
     machine: Option<Part>,
 }
 
@@ -124,7 +124,9 @@ impl Part {
         [first, second].map(|block| Part { block, state: State::Free })
     }
 
-    /// Gives a job the first largest free partition, or half of the oldest job's largest held one.
+    /// Gives a job the first of the largest free partitions. If none is free, halves the largest
+    /// held partition and gives the job one half. Ties go to the partition of the oldest job.
+    /// Returns `false` if no partition can be halved.
     fn enter(&mut self, job: JobId, grid: &Grid) -> bool {
         if let Some(free) = self.largest(|part| matches!(part.state, State::Free)) {
             free.state = State::Held(job);

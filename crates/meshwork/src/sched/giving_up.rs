@@ -38,7 +38,8 @@ struct GivingUp {
     /// Largest of the sites' shortest sides; a job with a longer side is long.
     shortest: u32,
     sites: usize,
-    /// Head of the queue at the last attempt; a job is rejected only at its first attempt.
+    /// Job that was head of the queue at the last attempt to start it. A job is rejected only at
+    /// its first attempt.
     tried: Option<Ticket>,
 }
 

@@ -90,7 +90,8 @@ enum Threshold {
 static THRESHOLDS: Words<Threshold, 2> =
     Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
 
-/// When an overdue job is tried: before the ended job's nodes are released (as printed), or after.
+/// Time at which an overdue job is tried when a job ends. `literal`, as printed in the paper, is
+/// before the release of the ended job's nodes; `corrected` is after the release.
 static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
 
 static RATE_FROM: Words<bool, 2> = Words::new([("first_arrival", false), ("zero", true)]);
@@ -144,7 +145,8 @@ impl Lazy {
         }
     }
 
-    /// Handles the end of a job; `departure` is its index among those of this instant.
+    /// Handles the end of a job, whose index among the jobs that end at this instant is
+    /// `departure`.
     fn release(&mut self, cluster: &mut Cluster<'_>, departure: usize) {
         let class = cluster.departures()[departure].ran.job.request.size_class() as usize;
         if self.overdue.is_none() {

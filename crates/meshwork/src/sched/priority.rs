@@ -125,7 +125,7 @@ struct Weights {
     job: f64,
 }
 
-/// Priorities of the named queues, and the highest of them, by which all are divided.
+/// Priorities of the named queues, and the highest priority, by which each priority is divided.
 struct Queues {
     named: BTreeMap<String, f64>,
     highest: f64,

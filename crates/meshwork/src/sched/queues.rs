@@ -19,7 +19,8 @@ impl Queues {
         });
     }
 
-    /// Inserts a job, a requeued one at its original position, and returns its size class.
+    /// Inserts a job into the queue of its size class, and returns the class. A requeued job gets
+    /// its original position.
     pub(super) fn push(&mut self, ticket: Ticket, cluster: &Cluster<'_>) -> usize {
         let class = cluster.job(ticket).request.size_class() as usize;
         if class >= self.queues.len() {

@@ -165,7 +165,7 @@ impl Reserving {
     }
 }
 
-/// Free nodes outside the placements `kept`, which must be disjoint, on one site.
+/// Number of free nodes of the first site outside the placements `kept`, which must be disjoint.
 fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     let site = cluster.site(0);
     let mut free = site.free_nodes();

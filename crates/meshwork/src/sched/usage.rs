@@ -10,7 +10,7 @@ use crate::topology::Topology;
 /// Use of the machine by each user, in processor time, halved every half-life. All jobs without a
 /// user count as jobs of one user.
 pub(super) struct Usage {
-    /// Infinite if use never decays.
+    /// Time in which past use decays to one half; infinite if use never decays.
     half_life: f64,
     shares: Shares,
     numbers: BTreeMap<String, User>,

@@ -45,7 +45,8 @@ pub(super) fn write_ahead(ahead: &BTreeSet<Ticket>, memory: &mut MemoryWriter) {
     ahead.iter().for_each(|ticket| memory.started(*ticket));
 }
 
-/// Reads started jobs, each as a ticket of its former position that no waiting job has.
+/// Reads started jobs. Each job is returned as a ticket at its former position in the queue, which
+/// differs from the tickets of all waiting jobs.
 pub(super) fn read_ahead(memory: &mut MemoryReader<'_>) -> Result<BTreeSet<Ticket>, RecallError> {
     let started = if memory.is_new() { 0 } else { memory.count()? };
     let read = (0..started).map(|index| memory.started(index).transpose());

@@ -12,7 +12,7 @@ pub(super) enum LookAhead {
     Stop,
     /// To the end of the queue, passing over jobs that fit on no site.
     Skip,
-    /// To the end of the queue, each job as if no other waiting job started.
+    /// The look-ahead covers the whole queue, each job as if no other waiting job started.
     Independent,
 }
 

@@ -51,7 +51,7 @@ pub(super) struct Classes {
 
 #[derive(Default)]
 struct Class {
-    /// Number of the compression pass in which `gaps` were searched.
+    /// Number of the last compression pass in which `gaps` were searched.
     pass: u64,
     /// Number of intervals at the front of the list of freed nodes that were searched for `gaps`.
     known: usize,

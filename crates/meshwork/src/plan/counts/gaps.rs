@@ -42,7 +42,8 @@ impl Gaps {
         }
     }
 
-    /// Updates the gaps after releases in the intervals `freed`, outside of which no gap grew.
+    /// Updates the gaps after nodes became free in the intervals `freed`. Outside of these
+    /// intervals, no gap may have grown.
     pub(super) fn renew(&mut self, freed: &[Freed], now: Time, count: u64, profile: &Profile) {
         let freed = freed.iter().filter(|freed| freed.most >= count as i64);
         if freed.clone().count() > self.gaps.len() / SHARE {

@@ -23,7 +23,7 @@ pub(super) struct Row {
 }
 
 struct Promised {
-    /// Reservation of all jobs except for its start.
+    /// Reservation that all jobs of the row have in common, except for its start.
     promise: Reservation,
     jobs: VecDeque<Ticket>,
     /// Distinct reserved starts, each with its number of jobs, in order of time.

@@ -184,7 +184,8 @@ impl Space {
         self.forgotten + self.freed.len() as u64
     }
 
-    /// Drops the first `seen` releases, after which every reservation was checked.
+    /// Drops the first `seen` releases. Every reservation must have been checked since these
+    /// releases.
     pub(super) fn forget(&mut self, seen: u64) {
         let known = (seen.saturating_sub(self.forgotten) as usize).min(self.freed.len());
         self.freed.drain(..known);
@@ -211,7 +212,7 @@ impl Space {
         }
     }
 
-    /// Replaces a reservation if its job can start sooner, or now if it is due.
+    /// Replaces a reservation by one that starts sooner or, if it is due, by one that starts now.
     pub(super) fn make_anew(&mut self, planned: &mut Planned) {
         let better = self.better(planned);
         match better.filter(|better| *better != planned.promise) {

@@ -289,9 +289,9 @@ impl FreeSets {
         None
     }
 
-    /// Last step in `steps` with a failed request that rules out this request up to `until`. If
-    /// nodes became free since a request failed, it is tried again before it is used, and only if
-    /// no other rules this request out.
+    /// Last step in `steps` with a failed request that rules out `request` up to `until`. If nodes
+    /// became free since that failure, the failed request is tried again first. It is tried again
+    /// only if no other failed request rules out `request`.
     fn blocked<P>(
         &mut self,
         steps: Range<usize>,
@@ -334,7 +334,8 @@ impl FreeSets {
         free
     }
 
-    /// Indices of the steps in the interval of `held`, split at its begin and end if necessary.
+    /// Range of the indices of the steps in the interval of `held`. If necessary, steps are split
+    /// where the interval begins and ends.
     fn within(&mut self, held: Held<'_>) -> (usize, usize) {
         let first = self.cut(held.from);
         let last = self.cut(held.until);
@@ -345,7 +346,8 @@ impl FreeSets {
         self.steps.partition_point(|step| step.from < instant)
     }
 
-    /// Makes a step begin at `instant`, and returns its index; before all steps, nothing is split.
+    /// Makes a step begin at `instant`, and returns the index of this step. If `instant` is before
+    /// all steps, nothing is split, and the index is 0.
     fn cut(&mut self, instant: Time) -> usize {
         let at = self.from(instant);
         let is_there = self.steps.get(at).is_some_and(|step| step.from == instant);

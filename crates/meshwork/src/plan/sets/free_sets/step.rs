@@ -94,7 +94,7 @@ impl Step {
         }
     }
 
-    /// Moves the begin of the step to a later instant; its failed requests still fail.
+    /// Moves the begin of the step to a later instant. Requests that failed in the step still fail.
     pub(super) fn begin(&mut self, from: Time) {
         self.from = from;
         for blocker in &mut self.blockers {
