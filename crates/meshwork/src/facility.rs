@@ -196,7 +196,7 @@ impl Facility {
         self.sites[site].expect(placement, end);
     }
 
-    /// Claims all free nodes of a placement; it is a bug if this fails.
+    /// Claims all free nodes of a placement. A failure is a bug.
     pub(crate) fn take_what_is_free_of(
         &mut self,
         site: usize,
@@ -229,8 +229,8 @@ impl Facility {
         }
     }
 
-    /// Makes the only site count its free nodes, if sizes are fixed, for runs that never look at
-    /// them.
+    /// Makes the only site count its free nodes, if sizes are fixed. Only runs that never look at
+    /// single nodes may call this.
     pub(crate) fn name_no_nodes(&mut self) {
         if self.only_fixed_site().is_some() {
             self.sites[0].name_no_nodes();
@@ -277,7 +277,8 @@ impl Facility {
         self.sites[0].place_where_free(free, request, now)
     }
 
-    /// Whether jobs share the nodes of every site, or else of none.
+    /// Whether jobs share nodes. Either they share the nodes of every site, or the nodes of no
+    /// site.
     #[inline]
     pub(crate) fn shares_nodes(&self) -> bool {
         self.sites[0].site().amounts().is_some()
@@ -454,7 +455,7 @@ impl SiteAhead {
         self.managed.forget();
     }
 
-    /// Claims all free nodes of a placement; it is a bug if this fails.
+    /// Claims all free nodes of a placement. A failure is a bug.
     pub fn take_what_is_free_of(
         &mut self,
         placement: &Placement,

@@ -27,7 +27,7 @@ pub enum Finds {
     AnyNodes,
     /// Finds a placement whenever a block is free in one of the orientations that are tried.
     EveryBlock,
-    /// May find no placement although a block is free.
+    /// Does not always find a placement, even if a block is free.
     SomeBlocks,
 }
 

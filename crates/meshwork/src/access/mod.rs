@@ -175,7 +175,8 @@ impl Access {
         }
     }
 
-    /// Whether there is no default partition, so that a job's owner decides.
+    /// Whether the nodes of a job depend on its owner: there are partitions, but no default
+    /// partition.
     pub(crate) fn goes_by_owners(&self) -> bool {
         self.default.is_none() && !self.partitions.is_empty()
     }

@@ -34,7 +34,7 @@ pub(crate) struct Draws {
 }
 
 impl Draws {
-    /// Draws by which held processors are counted.
+    /// Amounts with which held processors are counted and held GPUs are ignored.
     pub(crate) const COUNT: Draws = Draws { processor: 1, gpu: 0 };
 
     /// Amount of held processors and of held thousandths of GPUs.

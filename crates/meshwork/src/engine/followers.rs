@@ -15,7 +15,8 @@ pub(super) struct Followers {
     count: u64,
 }
 
-/// Jobs that wait for all jobs with one number, of which a workload may have several.
+/// Jobs that wait until all jobs with a certain number have ended. In a workload, several jobs may
+/// have the same number.
 #[derive(Default)]
 struct Led {
     /// Number of predecessors that have not ended.
@@ -25,7 +26,7 @@ struct Led {
 }
 
 impl Followers {
-    /// Holds a job until `ends` jobs with its predecessor's number have ended.
+    /// Holds a job back until `ends` jobs with the number of its predecessor have ended.
     pub(super) fn keep(&mut self, job: Job, after: After, ends: u32) {
         let led = self.of.entry(after.number).or_default();
         led.left = ends;
@@ -33,7 +34,8 @@ impl Followers {
         self.count += 1;
     }
 
-    /// Records that a job has ended or will never run, and releases its last followers.
+    /// Records that a job has ended or will never run. If it was the last one with its number, the
+    /// jobs that wait for this number are released.
     pub(super) fn ended(&mut self, number: u64, now: Time) {
         let Some(led) = self.of.get_mut(&number) else { return };
         led.left = led.left.saturating_sub(1);

@@ -40,7 +40,8 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Converts a breach to an error that names the component, or to a bug if it is of this crate.
+    /// Converts a breach of contract to an error that names the component. If the component is of
+    /// this crate, the error is a bug.
     #[cold]
     pub(super) fn error(&self, breach: Breach) -> RunError {
         let Breach { by, job, at, what } = breach;

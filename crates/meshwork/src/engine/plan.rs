@@ -63,7 +63,8 @@ pub struct WithheldNodes {
     pub from_jobs: Option<Vec<usize>>,
 }
 
-/// A running job with the nodes that it holds, or a suspended job with those on which it resumes.
+/// A running job with the nodes that it holds, or a suspended job with the nodes on which it
+/// resumes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldNodes {
     /// Index of the site of the nodes.

@@ -56,7 +56,7 @@ pub struct Simulation<'a> {
     followers: Option<Box<Followers>>,
     names: Names,
     /// Whether all jobs (`true`) or at least one (`false`) must have started when the machine is
-    /// idle. `None` if outages, access rules or energy can keep jobs from starting.
+    /// idle. It is `None` if outages, access rules or energy can keep jobs from starting.
     idles: Option<bool>,
     /// Whether the run has no outages, no access rules and no jobs that depend on other jobs.
     only_jobs: bool,
@@ -158,8 +158,8 @@ impl<'a> Simulation<'a> {
         earlier(self.next.as_ref().map(|next| next.arrival), following)
     }
 
-    /// Returns the instant of the next step, to which a simulated network advances; `None` at the
-    /// end.
+    /// Returns the instant of the next step; `None` at the end. A simulated network is advanced to
+    /// it.
     pub fn peek(&mut self) -> Option<Time> {
         if self.end.is_some() {
             return None;
@@ -210,8 +210,8 @@ impl<'a> Simulation<'a> {
 
     /// Makes one more scheduling pass at the present instant, with another scheduler.
     ///
-    /// A timer that it sets replaces the timer of the run. The method must be called before
-    /// [`peek`](Simulation::peek), and has the errors of [`step`](Simulation::step).
+    /// A timer that this scheduler sets replaces the timer of the run. The method must be called
+    /// before [`peek`](Simulation::peek), and has the errors of [`step`](Simulation::step).
     pub fn pass(&mut self, scheduler: &mut dyn Scheduler) -> Result<(), RunError> {
         if self.end.is_some() {
             return Ok(());

@@ -25,7 +25,7 @@ pub(crate) struct Step {
     pub(crate) what: What,
     pub(crate) site: usize,
     pub(crate) nodes: Vec<Node>,
-    /// Index of the GPU that fails, on the only node of `nodes`.
+    /// Index of the GPU that fails, on the only node in `nodes`; `None` if whole nodes fail.
     pub(crate) gpu: Option<u32>,
     /// Expected end of the outage; infinite if it does not end. Unused if `what` is `End`.
     pub(crate) expected: Time,

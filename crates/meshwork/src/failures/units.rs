@@ -45,7 +45,8 @@ enum Kind {
     Blocks { sides: Vec<u32>, across: Vec<u32>, strides: Vec<u32> },
     /// Each failure unit is a link between two routers. Every router has `each` nodes.
     Links { ends: Vec<(u32, u32)>, each: u32 },
-    /// GPUs of shared nodes; entry *i* counts those of all nodes before node *i*, the last all.
+    /// GPUs of shared nodes. Entry *i* is the number of GPUs of all nodes before node *i*; a last
+    /// entry counts all GPUs.
     Gpus(Vec<u32>),
 }
 
@@ -152,7 +153,8 @@ impl Units {
     }
 }
 
-/// Blocks by sides (mesh or torus), dimension (hypercube), or number of consecutive nodes.
+/// Failure units that are blocks of nodes. A block is given by its sides on a mesh or torus, by its
+/// dimension on a hypercube, and otherwise by its number of consecutive nodes.
 fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     let grid = topology.grid();
     let has_sides =

@@ -5,9 +5,11 @@ use super::{GpuCluster, GpuRule, GpuTask, TypicalTasks};
 /// Allocated and fragmented GPUs in per cent of all GPUs, over the demand of all arrived tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadCurve {
-    /// Mean percentage of allocated GPUs by arrived load in per cent; `None` if no task is near.
+    /// Mean percentage of allocated GPUs at each per cent of arrived load. It is `None` if no task
+    /// arrived near this load.
     pub allocation: Vec<Option<f64>>,
-    /// Mean percentage of fragmented GPUs by arrived load in per cent; `None` if no task is near.
+    /// Mean percentage of fragmented GPUs at each per cent of arrived load. It is `None` if no task
+    /// arrived near this load.
     pub fragmentation: Vec<Option<f64>>,
 }
 

@@ -93,7 +93,8 @@ impl GpuNode {
         free.take(task.gpus as usize).collect()
     }
 
-    /// The first of the GPUs with the least free amount that can take a task's share.
+    /// Index of the GPU with the least free amount that is enough for the share of a task. Ties go
+    /// to the first GPU.
     fn tightest_gpu(&self, task: &GpuTask) -> Option<usize> {
         let fitting = (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu] >= task.share);
         fitting.min_by_key(|&gpu| self.gpus[gpu])
@@ -147,7 +148,8 @@ impl GpuTask {
         self.models.is_empty() || self.models.split('|').any(|one| one == model)
     }
 
-    /// Index into `held`: 0 for a shared GPU, otherwise the GPU count; `None` without a GPU.
+    /// Index into `held` for the GPUs of the task: 0 for a share of one GPU, otherwise their
+    /// number. It is `None` if the task needs no GPU.
     fn kind(&self) -> Option<usize> {
         match self.gpus {
             0 => None,

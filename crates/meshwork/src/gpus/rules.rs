@@ -9,7 +9,7 @@ use crate::rng::Stream;
 /// Processors of the largest node, in thousandths; rules divide amounts of processors by it.
 const MOST_CPU: f64 = 128_000.0;
 
-/// GPUs of the largest node, in thousandths, by which rules divide.
+/// GPUs of the largest node, in thousandths; rules divide amounts of GPUs by it.
 const MOST_GPU: f64 = 8_000.0;
 
 /// Rule that chooses, for a task, a node and GPUs of this node.
@@ -127,7 +127,7 @@ struct ByScore {
 /// Processors, memory, number of GPUs, share and allowed types of a task, which determine scores.
 type RequestKey = (u32, u32, u32, u32, String);
 
-/// Score of a node at its `changes`; `None` if the task does not fit.
+/// Score of a node after its first `changes` changes; `None` if the task does not fit.
 #[derive(Clone, Copy)]
 struct KeptScore {
     changes: u32,

@@ -35,7 +35,8 @@ enum Kept {
 /// Largest dimension of a hypercube for which aligned subcubes are stored without a list.
 const MOST: usize = 32;
 
-/// Twos, then ones, of which the `of` entries from `MOST - dimension` on are a subcube's sides.
+/// Twos, followed by ones. The sides of a subcube are the `of` entries that begin at the index
+/// `MOST - dimension`.
 static ALIGNED: [u32; 2 * MOST] = {
     let mut sides = [1; 2 * MOST];
     let mut d = 0;
@@ -117,7 +118,8 @@ impl Dims {
         self.listed().resize(count, side);
     }
 
-    /// The sides as a list that can be changed; those of an aligned subcube are converted.
+    /// The sides as a list that can be changed. The sides of an aligned subcube are converted to a
+    /// list.
     #[inline]
     fn listed(&mut self) -> &mut SmallVec<[u32; 4]> {
         if let Kept::Aligned { .. } = self.0 {

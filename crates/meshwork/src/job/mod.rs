@@ -178,7 +178,8 @@ impl Cause {
     }
 }
 
-/// Processors that a job requests; exhaustive, so that the compiler lists each `match` to extend.
+/// Processors that a job requests. The type is exhaustive, so a new variant makes the compiler list
+/// each `match` to extend.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -265,7 +266,8 @@ impl Request {
     }
 }
 
-/// Formats `7`, `3x5` or `2^3` (a subcube) as in the `table` workload, then constraints or pieces.
+/// Formats `7`, `3x5` or `2^3` (a subcube), as in the workload `table`. Constraints and pieces of a
+/// job follow.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

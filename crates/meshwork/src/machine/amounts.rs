@@ -18,15 +18,15 @@ const LONGEST_LOG: usize = 1 << 16;
 pub struct Amounts {
     types: Arc<NodeTypes>,
     cells: Vec<u32>,
-    /// Sums derived from the cells of each node.
+    /// Sums for each node, derived from its free amounts.
     sums: Vec<Sums>,
     free_cores: u64,
     /// Nodes whose amounts have changed since the log began, in order.
     log: Vec<Node>,
-    /// Earlier logs, dropped because they were too long.
+    /// Number of earlier logs of changes, each of which was dropped because it was too long.
     logs: u64,
     trial: Option<Trial>,
-    /// Trials so far.
+    /// Number of trials so far.
     trials: u64,
     /// Buffer that the next trial takes over for `Trial::former`.
     spare: Vec<(Node, u32, u32)>,
@@ -133,7 +133,7 @@ pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
     /// Number of logs before this one. A reader that knows another log must read all nodes again.
     pub(crate) number: u64,
-    /// Length without the changes of the current trial, which will be undone.
+    /// Length of the log without the changes of the current trial, which will be undone.
     pub(crate) settled: usize,
     /// Number of the current trial, if any.
     pub(crate) trial: Option<u64>,
@@ -239,7 +239,7 @@ impl Amounts {
         self.change_parts(parts, changed, |free, amount| free + amount);
     }
 
-    /// Claims as much of the given amounts of nodes as is free.
+    /// Claims amounts of nodes. If less than a given amount is free, all that is free is claimed.
     pub(crate) fn take_what_is_free_of(
         &mut self,
         parts: &Parts,
@@ -276,8 +276,8 @@ impl Amounts {
         }
     }
 
-    /// Changes `cells` free amounts of a node to `new(former, amount)`. `cell` returns the index of
-    /// a free amount and the other amount.
+    /// Changes `cells` free amounts of a node. For each, `cell` returns its index and an operand,
+    /// and `new` computes the new amount from the former amount and the operand.
     #[inline]
     fn change(
         &mut self,

@@ -45,7 +45,7 @@ pub struct Site {
     speed: f64,
     free: NodeSet,
     free_nodes: u32,
-    /// Free amounts, if jobs share nodes; `free` then has the idle nodes.
+    /// Free amounts of the nodes, if jobs share nodes. The field `free` then has the idle nodes.
     amounts: Option<Box<Amounts>>,
 }
 
@@ -143,7 +143,8 @@ impl Site {
         self.amounts.clone_from(&original.amounts);
     }
 
-    /// Claims the free nodes of a placement, or as much of its amounts as is free.
+    /// Claims the free nodes of a placement or, if jobs share nodes, as much of its amounts as is
+    /// free.
     pub(crate) fn take_what_is_free_of(&mut self, placement: &Placement) {
         if let Some(amounts) = &self.amounts {
             let parts = parts_of(amounts, &self.topology, placement);
@@ -273,7 +274,8 @@ impl Site {
         Ok(())
     }
 
-    /// Fast path of [`claim`](Site::claim) for one dimension; if it is `false`, nothing is claimed.
+    /// Fast path of [`claim`](Site::claim) for a machine of one dimension. If it returns `false`,
+    /// it has claimed nothing.
     #[inline]
     fn claim_row(&mut self, placement: &Placement) -> bool {
         let grid = self.topology.grid();

@@ -11,7 +11,8 @@ use crate::job::Job;
 /// free processors, only the number of free processors is copied.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// Attempt for which a site is chosen, whose instant and sizing other jobs use.
+    /// The attempt to start the job for which a site is chosen. Its instant and sizing are also
+    /// used for other jobs.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }

@@ -70,7 +70,7 @@ impl Denied {
         }
     }
 
-    /// After a release, known denials become suspected, or are dropped.
+    /// Turns requests that are known to fail into suspected ones, or drops them, after a release.
     #[inline]
     pub(crate) fn released(&mut self) {
         if self.is_without_knowledge() {
@@ -84,7 +84,8 @@ impl Denied {
         }
     }
 
-    /// Takes over the requests of another cache, the known ones as suspected unless `still_true`.
+    /// Takes over the requests that another cache knows or suspects to fail. Unless `still_true` is
+    /// set, all of them are only suspected.
     pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {
         if !self.every_block {
             return;

@@ -49,7 +49,7 @@ pub struct ManagedSite {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gives {
-    /// One block with the requested sides, possibly rotated.
+    /// Each placement is one block with the requested sides, possibly rotated.
     Block {
         /// Whether the sides of a placed block may be in another order than the requested sides.
         turns: bool,
@@ -310,8 +310,9 @@ impl ManagedSite {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }
 
-    /// Resets a copy of a site, whose allocator depends only on free nodes, to its original. Its
-    /// denials become suspected unless `still_true` is set, and those of the original are added.
+    /// Makes a copy of a site equal to its original. The allocator must depend only on the free
+    /// nodes. Requests that failed on the copy are only suspected to fail, unless `still_true` is
+    /// set. Requests that failed on the original are added.
     pub(crate) fn become_like(&mut self, original: &ManagedSite, still_true: bool) {
         self.site.become_like(&original.site);
         if !still_true {
@@ -461,7 +462,7 @@ impl ManagedSite {
         self.allocator.released(placement, &self.site);
     }
 
-    /// Advances the site's random stream to the position of a copy's.
+    /// Advances the random stream of the site to the position of the stream of the copy `fork`.
     pub(crate) fn sync_streams_with(&mut self, fork: &ManagedSite) {
         self.stream.catch_up_with(&fork.stream);
     }
@@ -620,7 +621,8 @@ impl<'a> Offers<'a> {
     }
 }
 
-/// Collects the sites on which a job fits, given the free processors and those that it would hold.
+/// Collects the sites on which a job fits. Each site is given with its free processors and the
+/// number that the job would hold, or `None` if it does not fit.
 fn fits<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> SiteFits {
     sites
         .enumerate()

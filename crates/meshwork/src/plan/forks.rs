@@ -6,7 +6,7 @@ use crate::job::Time;
 
 pub(super) struct Forks {
     outlook: Outlook,
-    /// In the order in which they were added.
+    /// Reservations in the order in which they were added.
     promises: Vec<(Ticket, Reservation)>,
 }
 

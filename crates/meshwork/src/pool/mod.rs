@@ -89,7 +89,7 @@ pub struct Pool {
     held: BTreeMap<(Node, u64), Held>,
     count: u64,
     now: Time,
-    /// Configuration with every default; pools with equal ones return equal placements.
+    /// Configuration with every default. Pools with equal configurations return equal placements.
     table: Table,
 }
 

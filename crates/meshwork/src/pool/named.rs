@@ -80,7 +80,8 @@ pub enum Answer {
     NoPlacement {
         /// Whether no placement is possible even on the empty machine.
         never: bool,
-        /// Rule, other than size, that forbids the request, or on shared nodes what it lacks now.
+        /// Rule, other than size, that forbids the request. On shared nodes without such a rule,
+        /// what the request lacks now.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },

@@ -90,7 +90,7 @@ pub enum Kind {
 pub enum Range {
     /// Numbers above 0. Numbers below [`SMALLEST`] are refused.
     Positive,
-    /// Numbers from 0 on.
+    /// Numbers of at least 0.
     NonNegative,
     /// Numbers from 0 to 1, inclusive.
     Share,

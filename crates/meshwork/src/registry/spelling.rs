@@ -51,7 +51,7 @@ pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     format!("{} and {} more", nearest[..MOST_NAMES].join(", "), known.len() - MOST_NAMES)
 }
 
-/// Maximum number of edits between a wrong name and a suggestion, by the suggestion's length.
+/// Maximum number of edits between a wrong name and a suggested one, for the latter's length.
 pub(super) const LOOSELY: fn(usize) -> usize = |length| 1 + length / 3;
 
 /// The candidate with the fewest edits from `given`, if `most` allows this number for its length.
@@ -70,7 +70,9 @@ pub(crate) fn nearest<'a>(
         .map(|(_, name)| name)
 }
 
-/// Hint for a text in place of a number: the number that `40%` or `2d` stands for; else empty.
+/// Hint for a text in place of a number: the number that `40%` or `2d` stands for.
+///
+/// For any other text, the hint is empty.
 ///
 /// ```
 /// use meshwork::registry::number_meant;

@@ -77,7 +77,8 @@ impl Scenario {
         }
     }
 
-    /// Checks that the workload gives users, or has no dependencies, for fairness metrics.
+    /// Checks that the workload suits the fairness metrics: some need users, others forbid
+    /// dependencies.
     fn check_fairness(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);

@@ -51,7 +51,7 @@ impl Scenario {
 
 #[derive(Default)]
 struct Course {
-    /// In order of arrival, so that an index is a job's identifier; refused jobs are included.
+    /// Jobs in order of arrival, so that an index is a job's identifier; refused jobs are included.
     arrived: Vec<Job>,
     started: BTreeMap<JobId, Time>,
 }

@@ -607,8 +607,10 @@ impl Scenario {
         machine.saturating_add(network).saturating_add(held * BYTES_PER_HELD_JOB)
     }
 
-    /// Additional memory of a run, in bytes, if its workload is a file with `rows` rows. Tables of
-    /// jobs are held as a whole, and files if jobs are shuffled, resampled, or follow others.
+    /// Additional memory of a run, in bytes, if its workload is a file with `rows` rows.
+    ///
+    /// A table of jobs is held in memory as a whole. Other files are held only if their jobs are
+    /// shuffled, resampled, or submitted after the ends of other jobs.
     #[must_use]
     pub fn memory_of_rows(&self, rows: u64) -> u64 {
         let workload = self.params.component("workload", &workload::FAMILY);

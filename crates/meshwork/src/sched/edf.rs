@@ -28,7 +28,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Jobs with a deadline first, by deadline.
+/// Sort key by which jobs with a deadline come first, in order of their deadlines.
 fn deadline(job: &Job) -> (bool, Time) {
     let deadline = job.deadline();
     (deadline.is_none(), deadline.unwrap_or_default())

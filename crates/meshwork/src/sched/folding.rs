@@ -178,7 +178,8 @@ impl Part {
         }
     }
 
-    /// Merges two halves if one is free and the other is not divided, whose holder gets both.
+    /// Merges two halves if one is free and the other is not divided. A job that holds one of the
+    /// halves gets both.
     fn merge(&mut self) {
         let State::Halved(halves) = &self.state else { return };
         match (&halves[0].state, &halves[1].state) {

@@ -130,7 +130,8 @@ impl Lazy {
         }
     }
 
-    /// Queues an arriving job, and tries its class if more of its jobs wait than run.
+    /// Puts an arriving job into the queue of its class. If more jobs of the class wait than run,
+    /// one of them is tried.
     fn request(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) {
         if self.arrived == 0 && !self.from_zero {
             self.first_arrival = cluster.now();

@@ -69,8 +69,9 @@ pub trait Scheduler: Send {
 
     /// Whether the scheduler considers all waiting jobs and reserves nodes for some of them.
     ///
-    /// A startable job then waits for [reserved](crate::job::Cause::Reserved) nodes, and otherwise
-    /// for its [turn](crate::job::Cause::Priority).
+    /// If it does, a job that could start but does not waits for
+    /// [reserved](crate::job::Cause::Reserved) nodes. Otherwise, the job waits for its
+    /// [turn](crate::job::Cause::Priority).
     fn reserves(&self) -> bool {
         false
     }

@@ -33,11 +33,12 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 struct StaticPartitioning {
     partitions: Vec<Partition>,
-    /// Idle partitions of each class, descending, so that the lowest is popped.
+    /// Idle partitions of each class. The list is descending, so that `pop` returns the lowest
+    /// index.
     idle: Vec<Vec<usize>>,
     queues: Queues,
-    /// Bit set of the classes that the next pass must examine: those of arrivals and departures,
-    /// and those in which a start on an idle partition failed.
+    /// Bit set of the classes that the next pass must examine. It has the classes of arrivals and
+    /// departures, and the classes in which a start on an idle partition failed.
     open: u32,
 }
 

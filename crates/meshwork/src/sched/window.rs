@@ -53,8 +53,9 @@ pub(super) fn read_ahead(memory: &mut MemoryReader<'_>) -> Result<BTreeSet<Ticke
     read.flatten().collect()
 }
 
-/// Tries jobs from the head on, and again after each start. The head has been overtaken most often,
-/// so only jobs that overtook it count for the limit.
+/// Tries jobs from the head of the queue on, and begins again after each start. The head has been
+/// overtaken by more jobs than any other job, so only jobs that overtook the head count for the
+/// limit.
 struct Window {
     width: u64,
     skip_limit: u64,

@@ -63,14 +63,16 @@ struct Weighed {
     /// Equation 3: capacity that the job and the jobs behind it would use if it went to the fastest
     /// site.
     fast: f64,
-    /// Equation 4: capacity of these jobs, if the job goes to the site of best fit.
+    /// Equation 4: capacity that the job and the jobs behind it would use if it went to the best
+    /// fit.
     tight: f64,
     /// Equation 5: `fast` / `tight`, times the ratio of the speeds of the two sites.
     score: f64,
 }
 
 impl Intelligent {
-    /// Compares both choices, with the jobs that could start next on the sites of best fit.
+    /// Compares the best fit with the fastest site. For each, jobs that could start next are placed
+    /// by best fit.
     fn weigh(
         &self,
         job: &Job,

@@ -10,7 +10,7 @@ use crate::registry::{Param, Params, Words};
 pub(super) enum LookAhead {
     /// The look-ahead ends at the first job that fits on no site.
     Stop,
-    /// To the end of the queue, passing over jobs that fit on no site.
+    /// The look-ahead covers the whole queue, and passes over jobs that fit on no site.
     Skip,
     /// The look-ahead covers the whole queue, each job as if no other waiting job started.
     Independent,

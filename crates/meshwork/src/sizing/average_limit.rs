@@ -64,7 +64,7 @@ static AVERAGES: Words<Average, 3> = Words::new([
 ]);
 
 impl AverageLimit {
-    /// Base-2 logarithm of the limit; `u32::MAX` without a limit.
+    /// Base-2 logarithm of the largest permitted size; `u32::MAX` without a limit.
     fn limit(&self, demand: &Demand<'_>) -> u32 {
         let counts = demand.counts;
         // A single job gets the whole machine, even if its size is no power of two.

@@ -29,8 +29,8 @@ impl Freed {
     }
 
     /// Whether nodes that became free in this interval may give a job of `row` an earlier start. If
-    /// too few are free beside the interval, it must last for the run time or reach a reserved
-    /// start.
+    /// too few nodes are free right before and after the interval, it must last for the run time or
+    /// reach a reserved start.
     fn may_be_of_use_to(&self, row: &Row) -> bool {
         let count = row.count as i64;
         self.most >= count
@@ -53,7 +53,7 @@ pub(super) struct Classes {
 struct Class {
     /// Number of the last compression pass in which `gaps` were searched.
     pass: u64,
-    /// Number of intervals at the front of the list of freed nodes that were searched for `gaps`.
+    /// Number of intervals, from the first freed one on, that were taken into account in `gaps`.
     known: usize,
     gaps: Gaps,
 }

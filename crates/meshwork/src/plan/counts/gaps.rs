@@ -22,7 +22,8 @@ pub(super) struct Gaps {
     longest: f64,
 }
 
-/// Known gaps per freed interval below which a search for all gaps is no slower than an update.
+/// Minimum number of known gaps per freed interval for an update. If there are fewer, a search for
+/// all gaps is no slower.
 const SHARE: usize = 4;
 
 impl Gaps {

@@ -108,7 +108,7 @@ impl Counts {
         (self.due, self.overdrawn_until) = (now, Time::new(f64::INFINITY));
     }
 
-    /// Moves each reservation, in queue order, to its earliest start while the others stay.
+    /// Moves each reservation, in queue order, to its earliest start while all others stay.
     fn move_all_up(&mut self, now: Time) {
         self.overdrawn_until = self.profile.overdrawn_until();
         self.freed.retain(|freed| freed.until > now);

@@ -1,6 +1,8 @@
-//! Rows: waiting jobs next to each other in the queue that have equal node counts and spans. Since
-//! they are interchangeable, the first to arrive gets the earliest start. A row has a list of jobs
-//! and a list of starts, each with a number of jobs, so that moving a start looks up no job.
+//! Rows: waiting jobs next to each other in the queue that have equal node counts and spans.
+//!
+//! The jobs of a row are interchangeable, so the first to arrive gets the earliest start. A row has
+//! a list of jobs, and a list of starts with a number of jobs for each. A start can thus be moved
+//! without looking up a job.
 
 use std::collections::VecDeque;
 
@@ -116,7 +118,7 @@ impl Row {
         starts[starts.partition_point(|(start, _)| *start < instant) - 1].0
     }
 
-    /// The row's last reserved start at or before an instant, which must exist.
+    /// The row's last reserved start at or before an instant. There must be at least one.
     pub(super) fn start_up_to(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start <= instant) - 1].0

@@ -9,10 +9,11 @@ use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::Placement;
 
-/// Nodes of one site that are free at each time from now on, and the plan made on them. Releases
-/// since the last check of each reservation are recorded, because only released nodes can give it
-/// an earlier start. A job past its estimate counts as ended; while it still runs, a reservation of
-/// its nodes is postponed, and may come to overlap later reservations.
+/// Free nodes of one site at each time from now on, and the reservations made on them.
+///
+/// Releases since the last check of each reservation are recorded, because only released nodes can
+/// give it an earlier start. A job past its estimate counts as ended. While it still runs, a
+/// reservation of its nodes is postponed, and may come to overlap later reservations.
 pub(super) struct Space {
     now: Time,
     /// Copy of the machine for queries to its allocators.
@@ -97,14 +98,16 @@ impl Asked {
     }
 }
 
-/// A set of this many nodes takes 8 KB, and each running job and reservation needs several.
+/// Maximum number of nodes of the machine. One set of this many nodes takes 8 KB, and each running
+/// job and reservation needs several sets.
 const MAX_NODES: u32 = 1 << 16;
 
 impl Space {
     /// Future of the machine, which the caller keeps up to date; `None` for an unsuitable machine.
-    /// A suitable one is one site of at most `MAX_NODES` nodes, fixed sizes, and an allocator that
-    /// misses no block and depends only on the free nodes, without planned outage, access rule or
-    /// power cap.
+    ///
+    /// A suitable machine is one site of at most `MAX_NODES` nodes, with fixed sizes. Its allocator
+    /// misses no block and depends only on the free nodes. There is no planned outage, access rule
+    /// or power cap.
     pub(super) fn new(cluster: &Cluster<'_>) -> Option<Space> {
         if !cluster.is_unbounded() {
             return None;
@@ -192,9 +195,9 @@ impl Space {
         self.forgotten += known as u64;
     }
 
-    /// Adds a reservation to the plan, which releases up to now cannot improve. If some nodes are
-    /// reserved twice, the count of free nodes was too low, and the job may still start sooner on
-    /// its own nodes, for which the count is not checked.
+    /// Adds a reservation to the plan. Releases up to now cannot improve it, except if some nodes
+    /// are reserved twice. The count of free nodes was then too low. The job may still start sooner
+    /// on its own nodes, for which the count is not checked.
     fn hold(&mut self, planned: &mut Planned) {
         if let Hold::Nodes(placement) = &planned.promise.hold {
             planned.nodes.clear();

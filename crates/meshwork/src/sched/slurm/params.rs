@@ -114,7 +114,7 @@ const fn weight(name: &'static str, help: &'static str) -> Param {
 
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    /// Seconds between backfill passes; `None` if there are none.
+    /// Seconds between backfill passes; `None` without backfill passes.
     pub(super) bf_interval: Option<f64>,
     /// Planning horizon in seconds.
     pub(super) bf_window: f64,

@@ -51,7 +51,8 @@ pub(super) struct Back {
     /// Start of the longest interval in which some released node may stay free; `until` is its end.
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Change in the steps in which nodes had several holders; `None` without such steps.
+    /// Change of the counts in the steps in which nodes had several holders; `None` without such
+    /// steps.
     pub(super) eased: Option<Eased>,
 }
 
@@ -61,7 +62,8 @@ pub(super) struct Back {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
     pub(super) at: Time,
-    /// Minimum count of such a step before the release; `most` is the maximum after it.
+    /// Minimum count of the steps with nodes of several holders, before the release. `most` is
+    /// their maximum count after it.
     pub(super) least: i64,
     pub(super) most: i64,
 }
@@ -271,8 +273,9 @@ impl FreeSets {
         place(&free, wanted.request)
     }
 
-    /// First instant before the start of `own` from which all its nodes are free for `span`. `span`
-    /// is at most that of `own`. A node counts as free while only `own` holds it.
+    /// First instant before the start of `own` from which on all its nodes are free for the time
+    /// `span`. `span` is at most that of `own`. A node also counts as free while only `own` holds
+    /// it.
     pub(super) fn sooner(&self, own: Held<'_>, span: f64) -> Option<Time> {
         let mut at = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| step.from < own.from) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::job::Time;
 
-/// In order of time, and disjoint.
+/// Disjoint intervals in which a job may start, in order of time.
 #[derive(Default)]
 pub(in crate::plan::sets) struct Openings(Vec<Range<Time>>);
 

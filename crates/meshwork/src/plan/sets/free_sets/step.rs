@@ -18,7 +18,8 @@ pub(super) struct Step {
     pub(super) blockers: Vec<Blocker>,
 }
 
-/// A failed request: it and larger ones have no placement from the begin of its step up to `until`.
+/// A failed request. It and larger requests have no placement from the begin of a step up to
+/// `until`.
 #[derive(Clone, Debug)]
 pub(super) struct Blocker {
     pub(super) request: Request,
