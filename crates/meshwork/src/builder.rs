@@ -1,4 +1,4 @@
-//! Builders of scenarios and pools in Rust, by the table that a study in TOML would have.
+//! Builders of scenarios and pools in Rust. They make the table that a study in TOML would contain.
 
 use std::marker::PhantomData;
 

@@ -237,8 +237,8 @@ impl Facility {
         }
     }
 
-    /// The fewest processors of a job, and its form on the [only fixed
-    /// site](Facility::only_fixed_site). `None` if the site can never hold the job.
+    /// Fewest processors that a job needs, and its converted request. Both are for the [only fixed
+    /// site](Facility::only_fixed_site). The result is `None` if the site can never hold the job.
     pub(crate) fn only_form(&self, request: &Request) -> Option<(u64, Request)> {
         let only = self.only_fixed_site()?;
         let form = only.in_form(request)?.into_owned();

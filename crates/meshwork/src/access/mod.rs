@@ -175,8 +175,7 @@ impl Access {
         }
     }
 
-    /// Whether the nodes of a job depend on its owner: there are partitions, but no default
-    /// partition.
+    /// Whether each job must name its partition, because there are partitions but no default one.
     pub(crate) fn goes_by_owners(&self) -> bool {
         self.default.is_none() && !self.partitions.is_empty()
     }

@@ -114,7 +114,8 @@ pub fn machines() -> Vec<(String, Topology)> {
     all
 }
 
-/// Returns [`machines`], and small machines of all other wirings, also with partial rings.
+/// Returns [`machines`] and small machines of all other wirings. Some of them are rings in only
+/// some dimensions.
 #[must_use]
 pub fn every_machine() -> Vec<(String, Topology)> {
     let others = [

@@ -162,7 +162,7 @@ pub(super) enum Serves {
     All,
     /// More than ten jobs; if at most ten jobs fit the empty machine, all of them.
     Most,
-    /// No job need start, because the checked component may leave the machine idle.
+    /// No job has to start, because the checked component may leave the machine idle.
     Any,
 }
 

@@ -167,8 +167,8 @@ impl Energy {
         self.power(&MachineState { nodes: processors, held, ..MachineState::default() })
     }
 
-    /// The most processors that may be held under a cap in watts; `None` if not even one.
-    /// `u64::MAX` if all may be held.
+    /// Maximum number of processors that may be held under a cap in watts. It is `None` if the cap
+    /// forbids even one, and `u64::MAX` if all may be held.
     fn most_under(&self, cap: f64, processors: u64) -> Option<u64> {
         let fits = |held: u64| self.of_machine(processors, held) <= cap;
         if fits(processors) {

@@ -21,7 +21,8 @@ pub(super) struct Followers {
 struct Led {
     /// Number of predecessors that have not ended.
     left: u32,
-    /// Position in the workload, job, and think time between the last end and the job's arrival.
+    /// For each job: its position in the workload, the job itself, and its think time. The think
+    /// time passes between the last end of a predecessor and the arrival.
     jobs: Vec<(u64, Job, f64)>,
 }
 

@@ -76,7 +76,7 @@ pub struct HeldNodes {
     /// When the job is expected to end, as schedulers know it. The instant may have passed.
     pub until: Time,
     /// Expected run time at the start, divided by the requested run time. If it is `None`, the
-    /// sizing is asked.
+    /// sizing is asked for it.
     pub stretch: Option<f64>,
     /// The job as it was submitted. Its run time is ignored.
     pub job: Job,
@@ -343,7 +343,7 @@ enum Who {
 struct Known {
     /// Instant of the earlier plan, or of the last start after it; `None` without memory.
     at: Option<Time>,
-    /// Running jobs, and those that ended since the earlier plan, in the order of their starts.
+    /// Running jobs, and jobs that have ended since the earlier plan, in the order of their starts.
     held: Vec<(Who, HeldNodes)>,
     /// Waiting jobs whose place in the queue is known from the earlier plan.
     known: Vec<usize>,

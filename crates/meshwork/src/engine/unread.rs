@@ -7,8 +7,8 @@ use crate::job::{Job, JobId};
 use crate::observe::Event;
 use crate::workload::{Following, Submission, Submissions, WorkloadError};
 
-/// Reads the jobs with which a workload begins and that depend on other jobs, and one job more. The
-/// last one is the first job that depends on no other.
+/// Reads the dependent jobs with which the workload begins, and the first other job. A job is
+/// dependent if it is submitted only after the end of another job.
 pub(super) fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,

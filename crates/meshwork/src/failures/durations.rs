@@ -7,8 +7,8 @@ use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 use crate::workload::distribution::{RUNTIMES, Runtime};
 
-/// Distributions of times between failures and of repair times. They are those of run times, a
-/// log-normal one, and `inf`.
+/// Distributions of times between failures and of repair times. They are the distributions of run
+/// times, a log-normal one, and `inf`.
 pub static DURATIONS: Family = Family {
     kind: "distribution of durations",
     key: "name",

@@ -4,7 +4,7 @@ use super::durations::DURATIONS;
 use super::units::SCOPES;
 use crate::registry::{Kind, Param, Range, Words};
 
-/// `true`: an interrupted job goes to the end of the queue. `false`: back to its former place.
+/// New place of an interrupted job: the end of the queue (`true`) or its former place (`false`).
 pub(super) static ON_FAILURE: Words<bool, 2> =
     Words::new([("requeue_front", false), ("restart", true)]);
 

@@ -41,7 +41,8 @@ struct OfSite {
 enum Kind {
     /// Each failure unit has this number of consecutive nodes.
     Row(u32),
-    /// Blocks of equal sides tile the grid, `across` of them in each dimension.
+    /// Each failure unit is a block with the given sides. The blocks tile the grid, `across[d]` of
+    /// them along each dimension *d*.
     Blocks { sides: Vec<u32>, across: Vec<u32>, strides: Vec<u32> },
     /// Each failure unit is a link between two routers. Every router has `each` nodes.
     Links { ends: Vec<(u32, u32)>, each: u32 },

@@ -17,9 +17,10 @@ impl LoadCurve {
     /// Measures allocation and fragmentation while tasks arrive one after the other and never
     /// leave.
     ///
-    /// A task that fits on no node is dropped. After each arrival, both are recorded under the
-    /// arrived load in whole per cent. The curve has the mean of the records at each per cent up to
-    /// `most`, or at its neighbours if there are none, rounded to two decimal places.
+    /// A task that fits on no node is dropped. After each arrival, allocation and fragmentation are
+    /// recorded under the arrived load in whole per cent. At each per cent up to `most`, the curve
+    /// has the mean of the records there, rounded to two decimal places. If there are no records,
+    /// it has the mean of the records at the neighbours.
     ///
     /// # Complexity
     /// For each task, the cost of the rule that places it, and O(n) for n nodes.

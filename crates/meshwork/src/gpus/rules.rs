@@ -23,8 +23,7 @@ pub trait GpuRule {
 pub struct NodeScore {
     /// Score of the node. The node with the highest score is chosen; ties go to the first node.
     pub score: i64,
-    /// Index of the GPU for a task that uses part of one GPU; `None` for the fullest GPU with
-    /// enough left.
+    /// Index of the GPU for a task that uses part of one GPU; `None` for the fullest GPU that fits.
     pub gpu: Option<usize>,
 }
 

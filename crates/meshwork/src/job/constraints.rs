@@ -55,7 +55,8 @@ impl Constraints {
         Constraints { nodes, ..Constraints::default() }
     }
 
-    /// Returns the constraints as pairs of table column and cell text. The count is not included.
+    /// Returns the constraints as pairs of table column and cell text. The number of processors is
+    /// not included.
     #[must_use]
     pub fn cells(&self) -> Vec<(&'static str, String)> {
         let number = |number: Option<u32>| number.map(|number| number.to_string());

@@ -266,8 +266,8 @@ impl Request {
     }
 }
 
-/// Formats `7`, `3x5` or `2^3` (a subcube), as in the workload `table`. Constraints and pieces of a
-/// job follow.
+/// Formats a number, a block or a subcube as in the workload `table`: `7`, `3x5` or `2^3`.
+/// Constraints follow the number of processors. A request for pieces has a form of its own.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -26,7 +26,6 @@ pub struct Amounts {
     /// Number of earlier logs of changes, each of which was dropped because it was too long.
     logs: u64,
     trial: Option<Trial>,
-    /// Number of trials so far.
     trials: u64,
     /// Buffer that the next trial takes over for `Trial::former`.
     spare: Vec<(Node, u32, u32)>,

@@ -70,7 +70,7 @@ impl Denied {
         }
     }
 
-    /// Turns requests that are known to fail into suspected ones, or drops them, after a release.
+    /// Records a release: requests that are known to fail become suspected, or are dropped.
     #[inline]
     pub(crate) fn released(&mut self) {
         if self.is_without_knowledge() {

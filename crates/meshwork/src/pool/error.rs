@@ -75,7 +75,7 @@ pub enum RestoreError {
     /// Error: the instants in the snapshot are out of order or invalid, so the snapshot is damaged.
     #[error("the snapshot is damaged: it goes from the instant {from} to {to}")]
     Instants {
-        /// Earliest valid instant in place of the wrong one.
+        /// Earliest instant that would be valid in place of the wrong instant in the snapshot.
         from: Time,
         /// The wrong instant in the snapshot, in units of the clock.
         to: f64,

@@ -37,7 +37,7 @@ impl Added {
         E::standard().iter().copied().chain(added).collect()
     }
 
-    /// The entry with a name that must be in the list of its family.
+    /// The entry with the given name, which must be in the list of its family.
     pub(crate) fn entry<E: ListedEntry>(&self, name: &str) -> &'static E {
         entry(&self.list::<E>(), name)
     }

@@ -123,7 +123,8 @@ impl About {
         About { name, aliases: &[], ..self }
     }
 
-    /// Whether the summary, definition or source has the words of an unknown name, without endings.
+    /// Whether the summary, definition or source contains an unknown name. Word endings are
+    /// ignored.
     fn speaks_of(&self, name: &str) -> bool {
         let stem = |word: &str| {
             let word = word.to_lowercase();

@@ -51,7 +51,7 @@ pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     format!("{} and {} more", nearest[..MOST_NAMES].join(", "), known.len() - MOST_NAMES)
 }
 
-/// Maximum number of edits between a wrong name and a suggested one, for the latter's length.
+/// Maximum number of edits between a wrong name and a suggested name of the given length.
 pub(super) const LOOSELY: fn(usize) -> usize = |length| 1 + length / 3;
 
 /// The candidate with the fewest edits from `given`, if `most` allows this number for its length.

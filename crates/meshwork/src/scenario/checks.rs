@@ -278,8 +278,8 @@ impl Scenario {
         Err(Problem::new("scheduler", says))
     }
 
-    /// Checks the pattern for every drawn size, in the form that allocators need. Sizes from logs,
-    /// and of parts of split jobs, are known only when these jobs start.
+    /// Checks the communication pattern for every drawn job size, in the form that allocators need.
+    /// Sizes from logs, and of parts of split jobs, are known only when these jobs start.
     fn check_pattern(&self) -> Result<(), Problem> {
         let network = self.params.component("network", &network::FAMILY);
         let workload = self.params.component("workload", &workload::FAMILY);

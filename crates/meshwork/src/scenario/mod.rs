@@ -503,7 +503,8 @@ impl Scenario {
         (self.parts.network.0.build)(&network, &machine)
     }
 
-    /// Topology of each site, with the speed that the study gives it, to which the load refers.
+    /// Topology and speed of each site. The speed is the one in the study, which defines the load
+    /// of the workload.
     fn shape(&self) -> Vec<(Topology, f64)> {
         self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
     }

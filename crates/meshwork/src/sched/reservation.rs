@@ -53,10 +53,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true);
 
 /// Out-of-order scheduling with reservations. A reservation is a set of nodes that is
-/// [kept](Cluster::least_busy) for a waiting job, as few of them as possible in use. A job starts
-/// on its kept nodes if all of them are free, and otherwise on nodes that are not kept for others.
-/// If a job cannot start, it gets a reservation under two conditions: enough later jobs have
-/// overtaken it, and every job before it has a reservation. The number of reservations is limited.
+/// [kept](Cluster::least_busy) for a waiting job; it is chosen so that few of its nodes are in use.
+/// A job starts on its kept nodes if all of them are free, and otherwise on nodes that are not kept
+/// for others. If a job cannot start, it gets a reservation under two conditions: enough later jobs
+/// have overtaken it, and every job before it has a reservation. The number of reservations is
+/// limited.
 struct Reserving {
     most: usize,
     bypass_limit: u64,

@@ -38,8 +38,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Writes the started jobs in `ahead`. For each, the queue position of the waiting job before it is
-/// stored.
+/// Writes the started jobs in `ahead`. For each of them, writes the queue position of the last
+/// waiting job that precedes it.
 pub(super) fn write_ahead(ahead: &BTreeSet<Ticket>, memory: &mut MemoryWriter) {
     memory.number(ahead.len() as u64);
     ahead.iter().for_each(|ticket| memory.started(*ticket));
@@ -53,8 +53,8 @@ pub(super) fn read_ahead(memory: &mut MemoryReader<'_>) -> Result<BTreeSet<Ticke
     read.flatten().collect()
 }
 
-/// Tries jobs from the head of the queue on, and begins again after each start. The head has been
-/// overtaken by more jobs than any other job, so only jobs that overtook the head count for the
+/// Tries jobs from the head of the queue on, and begins again after each start. No waiting job has
+/// been overtaken more often than the head. So only the jobs that overtook the head count for the
 /// limit.
 struct Window {
     width: u64,

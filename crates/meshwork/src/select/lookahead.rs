@@ -66,6 +66,7 @@ impl LookAhead {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Beside {
     pub jobs: u64,
-    /// Sum of each job's processors times its site's speed.
+    /// Capacity that these jobs would use in total: for each, its processors times the speed of its
+    /// site.
     pub capacity: f64,
 }

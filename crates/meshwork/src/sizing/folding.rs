@@ -35,9 +35,12 @@ static STRETCHES: Words<Stretch, 2> =
 
 /// Folds (halves) a size once; `None` if it cannot be halved.
 ///
-/// Folding lowers the dimension of a subcube by 1, halves the side of a square, so that the job
-/// takes four times as long, and halves the longest side of a block, the first of equal ones, or a
-/// count. Halves are rounded up. A single processor or pieces (parts of nodes) cannot be halved.
+/// - The dimension of a subcube is lowered by 1.
+/// - The side of a square is halved, so that the job takes four times as long.
+/// - The longest side of a block is halved; among equal sides, the first one.
+/// - A number of processors is halved.
+///
+/// Halves are rounded up. A single processor or pieces (parts of nodes) cannot be halved.
 ///
 /// From Chang & Mohapatra, An adaptive job allocation method for multicomputer systems, section 3.
 ///

@@ -74,7 +74,7 @@ pub trait Sizing: Send {
     /// Restores the [memory](Sizing::memory) that a sizing with equal parameters returned.
     ///
     /// # Errors
-    /// If the numbers are no such memory.
+    /// If the numbers are not the memory of such a sizing.
     fn recall(&mut self, memory: &[u64]) -> Result<(), RecallError> {
         nothing_to_recall(memory)
     }

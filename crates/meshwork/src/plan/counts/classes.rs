@@ -53,7 +53,7 @@ pub(super) struct Classes {
 struct Class {
     /// Number of the last compression pass in which `gaps` were searched.
     pass: u64,
-    /// Number of intervals, from the first freed one on, that were taken into account in `gaps`.
+    /// Number of freed intervals, counted from the first in the list, that `gaps` accounts for.
     known: usize,
     gaps: Gaps,
 }

@@ -22,8 +22,8 @@ pub(super) struct Gaps {
     longest: f64,
 }
 
-/// Minimum number of known gaps per freed interval for an update. If there are fewer, a search for
-/// all gaps is no slower.
+/// Minimum number of known gaps per freed interval at which gaps are updated. If there are fewer
+/// gaps, a new search for all of them is no slower.
 const SHARE: usize = 4;
 
 impl Gaps {

@@ -147,10 +147,10 @@ impl Counts {
 
     /// Moves the jobs of a row, one after the other, to their earliest starts from `begin` on.
     ///
-    /// Each moved job leaves its place to the next job of the row. Since the jobs are alike, only
-    /// the last job that can use a place moves in effect. Where the profile is negative, only the
-    /// job with the next reserved start may move. The part of its old place that it keeps must then
-    /// not be overdrawn.
+    /// Each moved job leaves its place to the next job of the row. Because the jobs are alike, the
+    /// effect is as if only one job moved: the last job that can use the new place. Where the
+    /// profile is negative, only the job with the next reserved start may move. The part of its old
+    /// place that it keeps must then not be overdrawn.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];

@@ -20,7 +20,8 @@ pub(super) struct Row {
     pub(super) first: Time,
     /// Last reserved start; minus infinity if the row is empty.
     pub(super) last: Time,
-    /// Boxed to keep rows small, because most passes read only the other fields.
+    /// Jobs of the row and their starts. They are boxed to keep rows small, because most passes
+    /// read only the other fields.
     promised: Box<Promised>,
 }
 

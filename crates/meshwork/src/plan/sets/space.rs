@@ -55,7 +55,7 @@ impl Planned {
     }
 }
 
-/// Release during an interval: nodes became free, or nodes with several holders lost one of them.
+/// Release of nodes during an interval: they became free, or they lost one of several holders.
 enum Freed {
     Nodes {
         placement: Placement,
@@ -279,8 +279,8 @@ impl Space {
         }
     }
 
-    /// Reservation from now on, on nodes that no running job holds. `None` if these are exactly the
-    /// nodes that the plan expects to be free now.
+    /// Reservation from now on, on nodes that no running job holds. It is `None` if the plan
+    /// expects exactly these nodes to be free now.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;

@@ -186,7 +186,8 @@ impl Slurm {
         Some(self.last_backfill.map_or(Time::new(f64::NEG_INFINITY), |last| last + interval))
     }
 
-    /// Main pass: starts jobs in queue order; a blocked job blocks its partition.
+    /// Main pass: starts jobs in queue order. A job that cannot start, but may reserve nodes,
+    /// blocks all later jobs of its partition.
     fn main(&mut self, cluster: &mut Cluster<'_>, is_full: bool) {
         let now = cluster.now();
         (self.last_main, self.is_main_due) = (Some(now), false);
@@ -267,8 +268,8 @@ impl Slurm {
         }
     }
 
-    /// Rounds the start and the end of a reservation to multiples of `bf_resolution`, at least one
-    /// apart.
+    /// Rounds the start and the end of a reservation to multiples of `bf_resolution`. The end is at
+    /// least one multiple after the start.
     fn rounded(&self, found: Reservation, now: Time) -> Reservation {
         let Settings { bf_resolution: step, rounds_up, .. } = self.settings;
         let end = (found.at + found.span).units() / step;

@@ -191,7 +191,7 @@ impl Named {
         name.and_then(|name| self.of.get(name)).copied().unwrap_or(self.otherwise)
     }
 
-    /// Value divided by the largest value; 0 if all are 0.
+    /// Value of the given name, divided by the largest value of any name; 0 if all values are 0.
     pub(super) fn factor(&self, name: Option<&str>) -> f64 {
         if self.largest == 0 { 0.0 } else { self.of(name) as f64 / self.largest as f64 }
     }

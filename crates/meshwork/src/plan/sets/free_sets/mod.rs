@@ -62,8 +62,8 @@ pub(super) struct Back {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
     pub(super) at: Time,
-    /// Minimum count of the steps with nodes of several holders, before the release. `most` is
-    /// their maximum count after it.
+    /// Minimum of the counts before the release, over the steps in which nodes had several holders.
+    /// `most` is the maximum of these counts after the release.
     pub(super) least: i64,
     pub(super) most: i64,
 }

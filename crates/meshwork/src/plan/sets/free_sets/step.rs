@@ -13,7 +13,7 @@ pub(super) struct Step {
     /// Number of free nodes, minus one for each holder of a node beyond its first; may be negative.
     pub(super) count: i64,
     pub(super) free: NodeSet,
-    /// Nodes with two or more holders, with three or more, etc.
+    /// Nodes with two or more holders, then nodes with three or more, and so on.
     pub(super) again: Vec<NodeSet>,
     pub(super) blockers: Vec<Blocker>,
 }
