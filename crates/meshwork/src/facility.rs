@@ -308,8 +308,8 @@ impl Facility {
         self.sites.iter_mut().for_each(ManagedSite::ask_anew);
     }
 
-    /// Takes over, from an older copy, which requests cannot be placed. Unless `still_true` is set,
-    /// these requests are only suspected to fail.
+    /// Takes over from an older copy the requests that could not be placed. Unless `still_true` is
+    /// set, these requests are only suspected to fail.
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);

@@ -8,7 +8,8 @@ use crate::job::WHOLE_SHARE;
 use crate::observe::MachineState;
 use crate::registry::{Params, Problem, join};
 
-/// Power model of a machine: watts for each processor, joules, and therefore seconds.
+/// Power model of a machine. Power is in watts for each processor, energy in joules, and time in
+/// seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Energy {
     idle: f64,

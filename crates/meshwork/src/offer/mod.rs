@@ -304,8 +304,8 @@ impl ManagedSite {
         self.denied.is_known(request)
     }
 
-    /// Takes over, from an older copy, which requests cannot be placed. Unless `still_true` is set,
-    /// these requests are only suspected to fail.
+    /// Takes over from an older copy the requests that could not be placed. Unless `still_true` is
+    /// set, these requests are only suspected to fail.
     pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }

@@ -45,7 +45,7 @@ pub enum PoolError {
         "the ratio is {given:?}, but must have a whole number above 0 for each of the {dimensions} dimensions"
     )]
     Ratio {
-        /// The ratio that was given, one number per dimension.
+        /// The given ratio of sides, with one number for each dimension.
         given: Vec<u32>,
         /// Number of dimensions of the machine.
         dimensions: usize,

@@ -68,7 +68,7 @@ struct Lazy {
     /// Whether the rate of arrivals is measured from time 0, not from the first arrival.
     from_zero: bool,
     queues: Queues,
-    /// Running jobs of each class; N_k in the paper.
+    /// Number of running jobs of each size class; N_k in the paper of Mohapatra, Yu, Das & Kim.
     running: Vec<usize>,
     /// Class of the oldest waiting job, if this job has waited longer than the threshold. No other
     /// job may then start before it.

@@ -217,7 +217,8 @@ impl Priority {
         self.waiting.iter().map(rank).collect()
     }
 
-    /// Preempts jobs of lower queues so that a waiting job starts; returns whether it has.
+    /// Preempts running jobs of lower queues so that a waiting job starts. Returns whether the
+    /// waiting job has started.
     fn preempts(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) -> bool {
         let (Some(become_of), Some(&head)) = (self.preempt, self.waiting.get(&ticket)) else {
             return false;

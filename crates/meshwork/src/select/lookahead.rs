@@ -66,7 +66,7 @@ impl LookAhead {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Beside {
     pub jobs: u64,
-    /// Capacity that these jobs would use in total: for each, its processors times the speed of its
-    /// site.
+    /// Total computing capacity of the waiting jobs that could start. The capacity of a job is its
+    /// number of processors times the speed of its site.
     pub capacity: f64,
 }
