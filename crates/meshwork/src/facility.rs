@@ -49,8 +49,8 @@ impl Facility {
         &self.sites
     }
 
-    /// State that does not follow from the held placements: positions of random streams, and the
-    /// memory of sizing and allocators.
+    /// State that does not follow from the held placements. It has the positions of random streams,
+    /// and the memory of sizing and allocators.
     pub(crate) fn memory(&self) -> Vec<u64> {
         let mut numbers = vec![self.stream.position()];
         let mut put = |memory: Vec<u64>| {
