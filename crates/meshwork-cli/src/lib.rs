@@ -71,19 +71,19 @@ pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>)
     }
 }
 
-/// Output of a command that was called by a program.
+/// Result of a command that a program called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandOutput {
     /// Standard output as plain text.
     pub text: String,
-    /// Exit status would have been 0: all runs succeeded and no check found a difference.
+    /// Whether the exit status would have been 0: no run failed, and no check found a difference.
     pub all_well: bool,
 }
 
 /// Reason, in one sentence, why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The request was wrong.
+    /// The command line or an input was wrong.
     Wrong(String),
     /// An error occurred while the command ran.
     Failed(String),

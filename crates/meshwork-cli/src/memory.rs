@@ -15,19 +15,21 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Bytes of the option, or else three quarters of the installed memory, if known.
+    /// Maximum memory in bytes: the value of the option, or three quarters of the installed memory.
+    ///
+    /// `None` if there is no option, and the installed memory is unknown.
     pub(crate) fn limit(self) -> Option<u64> {
         self.max_memory.or_else(|| installed().map(|bytes| bytes / 4 * 3))
     }
 
-    /// The error is a sentence that begins with `what`.
+    /// Returns an error if `bytes` is above the limit. The sentence begins with `what`.
     pub(crate) fn check(self, bytes: u64, what: &str) -> Result<(), Stop> {
         refuse_above(self.limit(), bytes, what).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
-    /// Limit for runs of `bytes` bytes each, of which every thread simulates one.
+    /// Checks the memory of runs that need `bytes` each. Every thread simulates one run at a time.
     ///
-    /// 0 threads means one thread per processor.
+    /// If `threads` is 0, one thread per processor is assumed.
     pub(crate) fn check_at_once(
         self,
         bytes: u64,

@@ -2,7 +2,7 @@
 
 use meshwork_lab::findings::number::Rounded;
 
-/// Aligns at decimal points and `±`, to one width.
+/// Aligns numbers at their decimal points and `±`, and pads them to one width.
 pub(crate) fn align(numbers: &[Rounded]) -> Vec<String> {
     let means: Vec<&str> = numbers.iter().map(|number| number.mean.as_str()).collect();
     let halves: Vec<&str> =
@@ -22,7 +22,7 @@ pub(crate) fn align(numbers: &[Rounded]) -> Vec<String> {
     numbers.iter().zip(means).zip(halves).map(line).collect()
 }
 
-/// Aligns decimal points, to one width.
+/// Aligns numbers at their decimal points, and pads them to one width.
 fn align_points(texts: &[&str]) -> Vec<String> {
     let point = |text: &str| text.find('.').unwrap_or(text.len());
     let before = texts.iter().map(|text| point(text)).max().unwrap_or(0);
@@ -39,12 +39,12 @@ pub(crate) fn width(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }
 
-/// Pads on the right.
+/// Pads a text with blanks on its right, up to `columns` columns.
 pub(crate) fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// Pads on the left.
+/// Pads a text with blanks on its left, up to `columns` columns.
 pub(crate) fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }

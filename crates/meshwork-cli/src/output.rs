@@ -1,4 +1,4 @@
-//! Output to the terminal, and the results of commands.
+//! Output of commands to the terminal, and the kinds of success and failure of a command.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -20,7 +20,7 @@ pub(crate) enum Stop {
     Wrong(String),
     /// Failure while the command ran: exit status 1.
     Failed(String),
-    /// The reader has exited, as `head` does. Nothing more is printed.
+    /// The program that reads the output has exited, as `head` does. Nothing more is printed.
     Gone,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Output {
     sink: Box<dyn Write>,
     pub(crate) width: usize,
     pub(crate) bold: bool,
-    /// Goes to a calling program, which handles signals itself.
+    /// Whether the output goes to a program that called the command and handles signals itself.
     pub(crate) is_kept: bool,
 }
 
@@ -89,7 +89,7 @@ impl Output {
         Output { sink, width, bold, is_kept: false }
     }
 
-    /// Output to a calling program.
+    /// Output that is collected for a program that called the command.
     pub(crate) fn kept(text: &Kept) -> Output {
         Output { sink: Box::new(text.clone()), width: WIDTH, bold: false, is_kept: true }
     }
@@ -127,7 +127,7 @@ impl Output {
     }
 }
 
-/// Output of a command that a program calls.
+/// Buffer that collects the output of a command for the program that called it.
 #[derive(Clone, Default)]
 pub(crate) struct Kept(Arc<Mutex<Vec<u8>>>);
 
@@ -149,7 +149,7 @@ impl Write for Kept {
     }
 }
 
-/// `NO_COLOR` is not set, and the terminal is not `dumb`.
+/// Whether to use colours: the variable `NO_COLOR` is not set, and the terminal is not `dumb`.
 pub(crate) fn colour_is_welcome() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
@@ -185,7 +185,7 @@ pub(crate) fn must_be_new(file: &Path, replace: bool) -> Result<(), Stop> {
     )))
 }
 
-/// Stands at the beginning of each page that Meshwork writes.
+/// Text near the beginning of each HTML page that Meshwork writes, by which it is recognised.
 pub(crate) const PAGE_MARK: &str = " · Meshwork</title>";
 
 /// Refuses to replace content without the text `mark` at its beginning.
@@ -199,9 +199,9 @@ pub(crate) fn must_be_ours(file: &Path, mark: &str) -> Result<(), Stop> {
     )))
 }
 
-/// First bytes as text, or nothing if they cannot be read.
+/// First bytes of a file as text, which is empty if they cannot be read.
 ///
-/// `None` if writing loses nothing: the file is empty or missing, or a pipe or device.
+/// `None` if overwriting the file loses nothing: it is empty or missing, or a pipe or device.
 fn beginning(file: &Path) -> Option<String> {
     if file.metadata().map_or(true, |own| !own.is_file() || own.len() == 0) {
         return None;

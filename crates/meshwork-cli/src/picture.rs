@@ -5,7 +5,7 @@ use meshwork::topology::{Grid, Node, Topology, Wiring};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
     Node(Node),
-    /// Number of a row, name of a layer, and the like.
+    /// Character of a label, such as the number of a row or the name of a layer.
     Label(char),
     Blank,
 }
@@ -22,17 +22,17 @@ pub(crate) enum Cell {
 pub(crate) struct Map {
     grid: Grid,
     form: Form,
-    /// `switch`, `group` or another word by the wiring.
+    /// Word for a layer, such as `switch` or `group`, by the wiring of the machine.
     layer: &'static str,
 }
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// `across` nodes each, with the number of the first node in front.
+    /// Rows of `across` nodes. In front of each row is the number of its first node.
     Rows { across: usize, label: usize },
-    /// Layers of the first two dimensions, `across` side by side.
+    /// Layers of the first two dimensions, `across` of them side by side.
     Layers { across: usize },
-    /// First `columns` dimensions as columns, all others as rows.
+    /// Karnaugh map: the first `columns` dimensions as columns, all others as rows.
     Karnaugh { columns: usize },
 }
 
@@ -40,7 +40,7 @@ enum Form {
 const GAP: usize = 2;
 
 impl Map {
-    /// Layers that do not fit into `width` columns go below.
+    /// Map of a machine. Layers that do not fit side by side into `width` columns continue below.
     pub(crate) fn new(topology: &Topology, width: usize) -> Map {
         let grid = topology.grid().clone();
         let dimensions = grid.dimensions();
@@ -67,7 +67,7 @@ impl Map {
         map
     }
 
-    /// Columns and rows.
+    /// Size of the map in columns and rows.
     pub(crate) fn size(&self) -> (usize, usize) {
         match self.form {
             Form::Rows { across, label } => {
@@ -148,12 +148,14 @@ impl Map {
         self.grid.nodes() as usize / (width * height)
     }
 
-    /// Lines above each layer.
+    /// Number of lines above each layer for its label.
     fn heading(&self) -> usize {
         usize::from(self.layers() > 1)
     }
 
-    /// Label such as `z=3` or `switch 3`, or `3,1` for several coordinates beyond the first two.
+    /// Label of a layer, such as `z=3`, `switch 3` or `3,1`.
+    ///
+    /// If there are several dimensions beyond the first two, the label has a coordinate for each.
     fn title(&self, layer: usize) -> String {
         let (width, height) = self.plane();
         let corner = self.grid.coordinates((layer * width * height) as Node);
@@ -170,7 +172,7 @@ impl Map {
     }
 }
 
-/// Codes of consecutive numbers differ in one bit.
+/// Gray code of a number: the codes of consecutive numbers differ in one bit.
 fn gray(place: usize) -> usize {
     place ^ (place >> 1)
 }
@@ -179,14 +181,14 @@ fn bit(number: usize, bit: usize) -> Cell {
     Cell::Label(if number >> bit & 1 == 1 { '1' } else { '0' })
 }
 
-/// Column `x` of a right-aligned number in a field of `width` columns.
+/// Character in column `x` of a number that is right-aligned in `width` columns.
 fn digits(number: usize, width: usize, x: usize) -> Cell {
     let text = number.to_string();
     let at = (x + text.len()).checked_sub(width);
     at.and_then(|at| text.chars().nth(at)).map_or(Cell::Blank, Cell::Label)
 }
 
-/// Letters of holders, different ones as long as there are unused letters.
+/// Letters that stand for holders. No letter is given twice as long as any is unused.
 #[derive(Clone, Debug)]
 pub(crate) struct Letters {
     next: usize,

@@ -15,12 +15,12 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Left-aligned texts.
+    /// Column of left-aligned texts.
     pub(crate) fn words(header: &str, cells: Vec<String>) -> Column {
         Column::new(header, cells, false)
     }
 
-    /// Right-aligned numbers. All cells should have the same width.
+    /// Column of right-aligned numbers. All cells should have the same width.
     pub(crate) fn numbers(header: &str, cells: Vec<String>) -> Column {
         Column::new(header, cells, true)
     }
@@ -46,7 +46,9 @@ impl Column {
     }
 }
 
-/// Splits a header of over 10 characters that is wider than the cells, after a `_` or a `.`.
+/// Splits a long header over two lines, after a `_` or a `.`.
+///
+/// A header is split if it is wider than 10 characters and wider than the column's cells.
 fn folded(header: &str, columns: usize) -> Vec<String> {
     if width(header) <= columns.max(10) {
         return vec![header.to_owned()];
@@ -58,10 +60,10 @@ fn folded(header: &str, columns: usize) -> Vec<String> {
     }
 }
 
-/// Writes blocks that fit the width of the page.
+/// Prints a table. If it is wider than the page, its columns are split into several blocks.
 ///
-/// Each block begins with the columns `keys`, which are followed by those of the other columns that
-/// fit. A blank line precedes each row whose index is in `groups`.
+/// Each block repeats the columns `keys`, and then has as many other columns as fit. A blank line
+/// precedes each row whose index is in `groups`.
 pub(crate) fn print(
     out: &mut Output,
     keys: &[Column],
@@ -83,7 +85,7 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// Number of columns that fit next to the key columns; at least one.
+/// Number of columns that fit beside the columns `keys`. It is at least 1.
 fn fitting(keys: &[Column], columns: &[Column], most: usize) -> usize {
     let mut taken: usize = keys.iter().map(|key| key.width + GUTTER.len()).sum();
     let fit = columns.iter().take_while(|column| {
@@ -122,7 +124,7 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<_>>().join(GUTTER)
 }
 
-/// Wraps with `before` in front of continuation lines.
+/// Wraps a text into lines. Each line after the first begins with `before`.
 ///
 /// A word that is longer than a line stays whole.
 pub(crate) fn wrapped(text: &str, columns: usize, before: &str) -> Vec<String> {

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use meshwork_lab::visible::visible;
 use toml::{Table, Value};
 
-/// Values first, then tables, each below its heading.
+/// TOML text of a table: first its plain values, then its subtables below their headings.
 pub(crate) fn document(table: &Table) -> String {
     let mut out = String::new();
     write_table(&mut out, "", table);
@@ -47,7 +47,7 @@ fn write_heading(out: &mut String, heading: &str) {
     let _ = writeln!(out, "{blank}{heading}");
 }
 
-/// Tables and lists of tables have headings.
+/// Whether a TOML value is written below a heading: a table, or a list of tables.
 fn has_heading(value: &Value) -> bool {
     match value {
         Value::Table(_) => true,

@@ -41,7 +41,7 @@ pub(crate) fn command() -> Command {
     command.help_template(text)
 }
 
-/// Sentences on missing arguments, each with its command and argument.
+/// Missing arguments: the command, the argument, and the sentence that the user sees.
 const MISSING: [(&str, &str, &str); 3] = [
     (
         "meshwork ops explain",
@@ -56,7 +56,9 @@ const MISSING: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// One sentence in place of clap's error, if the command line shows what was meant or is missing.
+/// Clearer sentence than clap's error about a wrong command line.
+///
+/// `None` if the command line does not show what the user meant or left out.
 pub(crate) fn hint(error: &clap::Error) -> Option<String> {
     let word = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),
@@ -82,7 +84,7 @@ pub(crate) fn hint(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Command to which a usage line belongs, and its words, such as `meshwork ops explain`.
+/// Command named in a usage line, and its full name, such as `meshwork ops explain`.
 fn used(usage: &str) -> (Command, String) {
     let (mut command, mut name) = (Arguments::command(), "meshwork".to_owned());
     for word in usage.split_whitespace().skip_while(|word| *word != "meshwork").skip(1) {
@@ -114,7 +116,7 @@ fn unknown_command(word: &str, usage: &str) -> String {
     }
 }
 
-/// Sentence on an unknown option; `None` if the word is no option.
+/// Error sentence on an unknown option; `None` if the word does not begin with `--`.
 fn unknown_option(word: &str, usage: &str) -> Option<String> {
     let given = word.strip_prefix("--").filter(|given| !given.is_empty())?;
     let (command, name) = used(usage);
@@ -130,7 +132,7 @@ fn unknown_option(word: &str, usage: &str) -> Option<String> {
     })
 }
 
-/// Command to suggest if a file or a folder was given in place of a command.
+/// Name of a command to suggest if a word in place of a command is a file or a folder.
 fn file_hint(word: &str, usage: &str) -> Option<String> {
     let path = Path::new(word);
     let ending = path.extension().and_then(OsStr::to_str);

@@ -288,7 +288,7 @@ pub(crate) struct Agent {
 /// An instant as written on the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum At {
-    /// A time on the clock of a run, or the seconds since 1970 for a site.
+    /// For a simulated run, a time on the run's clock. For a site, seconds since 1970.
     Number(f64),
     Date(String),
 }

@@ -78,7 +78,7 @@ pub(crate) struct Submit {
 /// The number of shards into which a study is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shards {
-    /// The number of shards that the expected cost of the runs suggests.
+    /// Meshwork chooses the number of shards by the expected cost of the runs.
     Auto,
     Given(u64),
 }

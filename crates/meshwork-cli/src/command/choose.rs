@@ -215,7 +215,7 @@ fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Pads texts on the left to one width.
+/// Right-aligns texts by spaces on their left, so that all are as wide as the widest.
 fn right(cells: Vec<String>) -> Vec<String> {
     let width = cells.iter().map(String::len).max().unwrap_or(0);
     cells.into_iter().map(|cell| format!("{cell:>width$}")).collect()

@@ -170,7 +170,7 @@ pub(super) static KINDS: &[Listed] = &[
     ),
 ];
 
-/// A misspelt kind gets a suggestion from these names.
+/// Names of the kinds of catalogue entries, for suggestions when a kind is misspelt.
 static KIND_FAMILY: Family = Family {
     kind: "kind",
     key: "kind",
@@ -256,7 +256,7 @@ pub(super) fn of_any_kind(
     KINDS.iter().filter_map(find).collect()
 }
 
-/// Entry of any kind that is spelled like `given`, or has a word that is.
+/// Catalogue entry whose name, or a word in it, is spelled like `given`.
 fn similar_entry(catalogue: &Catalogue, given: &str) -> Option<&'static str> {
     let given = given.replace(['-', ' '], "_");
     let entries = KINDS.iter().flat_map(|kind| catalogue.entries(kind.family));
@@ -410,7 +410,7 @@ fn may_be(param: &Param) -> String {
     }
 }
 
-/// Capabilities that are not parameters, such as supported machines.
+/// Properties of a catalogue entry that are not parameters, such as the machines it supports.
 pub(super) fn capabilities(
     catalogue: &Catalogue,
     kind: &Listed,

@@ -12,7 +12,9 @@ use meshwork_lab::run::RunProgress;
 
 use crate::output::tell;
 
-/// Time until the first line of progress if there is no bar; `NEXT_LINE` until each later one.
+/// Time until the first line of progress on an output without a progress bar.
+///
+/// `NEXT_LINE` is the time between two later lines.
 const FIRST_LINE: Duration = Duration::from_secs(5);
 const NEXT_LINE: Duration = Duration::from_secs(15);
 
@@ -24,10 +26,10 @@ pub(super) struct Meter {
     began: Instant,
     /// Progress bar; `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
-    /// Counted things in the singular, such as `run` or `job`.
+    /// Singular noun for the counted things, such as `run` or `job`.
     noun: &'static str,
     is_silent: bool,
-    /// Next update of the text, measured from `began`.
+    /// Earliest time of the next update of the text, counted from `began`.
     due: Mutex<Duration>,
 }
 
@@ -42,24 +44,24 @@ impl Meter {
         }
     }
 
-    /// A bar if standard error is a terminal, else lines of text.
+    /// Shows a progress bar if standard error is a terminal, otherwise lines of text.
     pub(super) fn new(noun: &'static str) -> Meter {
         let bar = std::io::stderr().is_terminal().then(|| bar(noun));
         let due = if bar.is_some() { Duration::ZERO } else { FIRST_LINE };
         Meter { began: Instant::now(), bar, noun, is_silent: false, due: Mutex::new(due) }
     }
 
-    /// Timing of lines of text, for work of unknown length.
+    /// Meter that only decides when a line of progress is due, for work of unknown length.
     pub(super) fn of_lines() -> Meter {
         Meter { due: Mutex::new(FIRST_LINE), ..Meter::silent() }
     }
 
-    /// Whether a line of text is due. The next one is then due after a pause.
+    /// Whether it is time for a line of progress. If so, the next line is due after `NEXT_LINE`.
     pub(super) fn is_due(&self) -> bool {
         self.takes_turn(NEXT_LINE).is_some()
     }
 
-    /// Time so far if an update is due; the next one is then due after `pause`.
+    /// Elapsed time if an update of the text is due. The next update is then due after `pause`.
     fn takes_turn(&self, pause: Duration) -> Option<Duration> {
         let elapsed = self.began.elapsed();
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +127,10 @@ fn bar(noun: &str) -> ProgressBar {
     ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10)).with_style(style)
 }
 
-/// Failed and stored runs, progress of running ones as a sum of shares, and jobs.
+/// Text on the progress of a study besides the count of finished runs.
+///
+/// It has the number of failed runs, the number of runs from the store, the finished share of the
+/// unfinished runs (as a number of runs), and the number of finished jobs.
 fn more(progress: &RunProgress) -> String {
     let mut text = String::new();
     if progress.failed > 0 {

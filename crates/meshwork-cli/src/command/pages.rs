@@ -32,9 +32,10 @@ fn program() -> String {
     own.unwrap_or_else(|| "meshwork".to_owned())
 }
 
-/// Command line with all values that a shell completes.
+/// Definition of the command line that lists the accepted values, for shell completion.
 ///
-/// It parses no arguments: the parser accepts further spellings and has its own error messages.
+/// It is not used to parse arguments: the parser accepts more spellings and has its own error
+/// messages.
 fn with_values(catalogue: &Catalogue) -> Command {
     let offer = |arg: Arg, values: Vec<PossibleValue>| {
         // Entries of different kinds may share a name.

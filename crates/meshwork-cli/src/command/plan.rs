@@ -12,7 +12,7 @@ use meshwork_lab::study::expand::expand;
 use crate::args::Plan;
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// Bytes of a state on standard input.
+/// Maximum size in bytes of a state that is read from standard input.
 const MOST: u64 = 1 << 28;
 
 /// Prints starting jobs with their nodes, and reservations.

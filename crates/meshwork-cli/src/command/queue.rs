@@ -15,7 +15,9 @@ pub(super) const JOBS: &str = "jobs.txt";
 /// Longest wait for an answer of `squeue`.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// `Slurm says: 12 running, 30 pending`; `None` without an answer or without such jobs.
+/// Sentence on the submitted jobs, such as `Slurm says: 12 running, 30 pending`.
+///
+/// `None` if Slurm does not answer, or if no job was submitted to it.
 pub(super) fn said(folder: &Path) -> Option<String> {
     let text = std::fs::read_to_string(folder.join("submit").join(JOBS)).ok()?;
     let jobs: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("slurm ")).collect();

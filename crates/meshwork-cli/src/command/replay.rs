@@ -152,12 +152,12 @@ fn study(arguments: &Replay, machine: Value) -> Result<Table, Stop> {
     Ok(study)
 }
 
-/// By default in the working directory and named after the log.
+/// Folder for results: by default in the working directory and named after the log.
 fn folder(arguments: &Replay) -> PathBuf {
     arguments.out.clone().unwrap_or_else(|| format!("{}-replay", stem(&arguments.log)).into())
 }
 
-/// `log` for `log.swf.gz`.
+/// Name of a log without its endings, such as `log` for `log.swf.gz`.
 fn stem(log: &Path) -> String {
     let name = log.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".gz").unwrap_or(&name);

@@ -46,7 +46,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -
     Ok(Verdict::Done)
 }
 
-/// Returns the number of figures. A missing folder is created.
+/// Writes the figures into a folder, and returns their number. A missing folder is created.
 fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
     let shown = folder.display();
     if folder.exists() && !folder.is_dir() {

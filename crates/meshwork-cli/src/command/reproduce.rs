@@ -18,9 +18,9 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::table::{Column, print as print_table, wrapped};
 
-/// Only paper whose experiment is not defined by a study.
+/// Name of the only paper in the list whose experiment is not defined by a study.
 ///
-/// The tasks of this experiment have no times and never end.
+/// In this experiment, tasks have no times and never end.
 const FGD: &str = "fgd";
 
 /// Prints each claim of the papers' studies with its verdict.
@@ -140,12 +140,14 @@ fn fgd(out: &mut Output, arguments: &Reproduce) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Has a results folder for each study of a paper.
+/// Folder that has a results folder for each study of a paper.
 fn base(arguments: &Reproduce) -> PathBuf {
     if arguments.quick { arguments.out.join("quick") } else { arguments.out.clone() }
 }
 
-/// Without its log, a study's claims are reported as not checkable.
+/// Runs a study of a paper and checks its claims.
+///
+/// If the log that the study needs is missing, the claims are reported as not checkable.
 fn reproduce(
     out: &mut Output,
     study: &Study,

@@ -111,7 +111,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
     Ok(verdict)
 }
 
-/// The folder of `--out` for a single study, or its subfolders for several.
+/// Folder for the results of each study. For a single study, it is the folder of `--out` itself.
 fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, Stop> {
     let Some(out) = &arguments.out else { return Ok(vec![None; studies.len()]) };
     if let [_] = studies {
@@ -133,7 +133,10 @@ fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, S
     Ok(folders.into_iter().map(Some).collect())
 }
 
-/// Shows progress unless `quiet` is true, and kept runs if it stops early.
+/// Runs one study.
+///
+/// Unless `quiet` is true, the progress is shown and, if the study stops early, the number of kept
+/// runs.
 pub(super) fn one(
     study: &Study,
     (out, replace): (Option<PathBuf>, bool),
@@ -187,9 +190,10 @@ pub(super) fn tell(finished: &Finished, quiet: bool) {
     complain(&finished.failures);
 }
 
-/// Prints at most `MAX_FAILURES` failed runs, and the number of the others.
+/// Prints failed runs, grouped by the reason of the failure.
 ///
-/// Of runs that failed for one reason, only the first is printed, with the number of the others.
+/// Of each group, only the first run is printed, with the number of the others. After
+/// `MAX_FAILURES` groups, only the number of the remaining runs is printed.
 pub(super) fn complain(failures: &[String]) {
     let reason = |failure: &str| failure.split_once(" failed: ").map(|(_, why)| why.to_owned());
     let mut groups: Vec<(&String, u64)> = Vec::new();

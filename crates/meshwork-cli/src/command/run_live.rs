@@ -39,10 +39,10 @@ const FAREWELL: Duration = Duration::from_secs(4);
 /// Time for which a page counts as open after its last request.
 const OPEN: Duration = Duration::from_secs(3);
 
-/// Studies of one command, with results so far.
+/// All studies of one command, with their results so far, for a page in the browser.
 pub(super) struct Watched {
     studies: Vec<Followed>,
-    /// Study that runs now.
+    /// Index of the study that runs now.
     current: AtomicUsize,
     spectator: Spectator,
     state: Mutex<State>,
@@ -56,25 +56,25 @@ struct Followed {
 
 #[derive(Default)]
 struct State {
-    /// Runs so far by study, scenario and replication.
+    /// Runs that have ended, by study and scenario, each in the order of replications.
     runs: Vec<Vec<InOrder>>,
     progress: Vec<RunProgress>,
     /// Number of changes so far, by which a page detects changes.
     version: u64,
     has_ended: bool,
-    /// Last request of a page.
+    /// Time of the last request of a page.
     ///
     /// `given` is the version of the results that was last sent to a page.
     asked: Option<Instant>,
     given: Option<u64>,
 }
 
-/// Scenario's runs in the order of their replications, although they may end in another order.
+/// Runs of a scenario in the order of their replications. Runs may end in another order.
 #[derive(Clone, Default)]
 struct InOrder {
-    /// Replications before the first missing one.
+    /// Runs of the first replications, up to the first one that has not ended.
     runs: ScenarioRuns,
-    /// Later replications.
+    /// Runs that have ended although an earlier replication has not.
     early: BTreeMap<u64, Run>,
 }
 
@@ -146,7 +146,7 @@ impl Watched {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Report so far, and its version.
+    /// Report on the results so far, with the version of the results.
     fn report(&self) -> (u64, Report) {
         let (version, runs, progress) = {
             let state = self.state();
@@ -175,10 +175,10 @@ impl Watched {
         (version, Report::of(&contents))
     }
 
-    /// JSON; `None` if the client already has the current version.
+    /// Report as JSON; `None` if the client already has the current version.
     ///
-    /// The report is made again only if results have changed, and if the shortest interval has
-    /// passed or all runs have ended.
+    /// The report is made anew only if results have changed. In addition, either all runs have
+    /// ended, or the shortest interval since the last report has passed.
     fn fetched(&self, known: Option<&str>) -> Option<Answer> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let (version, has_ended) = {

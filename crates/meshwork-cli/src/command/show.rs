@@ -58,10 +58,10 @@ fn json(value: impl serde::Serialize) -> Json {
     serde_json::to_value(value).unwrap_or(Json::Null)
 }
 
-/// Speeds of sites, for each replication that certainly runs.
+/// Speeds of the sites in each replication that is certain to run.
 ///
-/// With `precision`, this is the least number of replications. With windows of a log there is one
-/// list, which applies to every window.
+/// If the study sets a `precision`, the minimum number of replications is certain. If replications
+/// are windows of a log, all have equal speeds, and the list has one element.
 fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     let count = match study.replications {
         Replications::Fixed(count) | Replications::Precision { least: count, .. } => count,

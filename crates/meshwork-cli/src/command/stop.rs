@@ -19,9 +19,9 @@ pub(super) struct Stopper {
 }
 
 impl Stopper {
-    /// Holds after `budget`, or after SIGTERM or SIGXCPU.
+    /// Condition that is met after `budget`, or after the signal SIGTERM or SIGXCPU.
     ///
-    /// Workload managers send these signals before they kill a job.
+    /// Workload managers send these signals before they end a job.
     pub(super) fn new(budget: Option<Duration>) -> Stopper {
         let (asked, interrupted) = (Arc::default(), Arc::default());
         #[cfg(unix)]
@@ -33,8 +33,9 @@ impl Stopper {
         Stopper { began: Instant::now(), budget, asked, interrupted }
     }
 
-    /// Variant of [`Stopper::new`] that also holds after Ctrl-C. A second Ctrl-C ends the process
-    /// at once.
+    /// Condition of [`Stopper::new`] that is also met after Ctrl-C.
+    ///
+    /// A second Ctrl-C ends the process at once.
     pub(super) fn of_user(budget: Option<Duration>) -> Stopper {
         let stopper = Stopper::new(budget);
         #[cfg(unix)]
@@ -48,9 +49,9 @@ impl Stopper {
         stopper
     }
 
-    /// Variant of [`Stopper::of_user`] without a budget, for a whole command.
+    /// Condition of [`Stopper::of_user`] without a time budget.
     ///
-    /// It is `None` if a program called the command: this program handles its signals.
+    /// If a program called the command, the result is `None`: this program handles signals itself.
     pub(super) fn of_command(out: &Output) -> Option<Stopper> {
         (!out.is_kept).then(|| Stopper::of_user(None))
     }

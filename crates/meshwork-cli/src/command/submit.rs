@@ -119,7 +119,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
     submit(out, arguments, &script, &plan)
 }
 
-/// Repeated by the batch script to submit the next round of a race.
+/// Arguments with which the batch script submits the next round of a race of scenarios.
 fn submission(arguments: &Submit) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
@@ -158,7 +158,7 @@ fn engine(engine: Engine) -> script::BatchSystem {
     }
 }
 
-/// At most the number of units, each of which is a run or all runs of a scenario.
+/// Number of shards. It is at most the number of units: single runs, or all runs of a scenario.
 fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     match arguments.shards {
         Shards::Auto => plan.shards(arguments.time, arguments.max_parallel),
@@ -166,7 +166,7 @@ fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     }
 }
 
-/// Limit of this computer's Slurm for the tasks of an array.
+/// Maximum number of tasks of an array job, as configured in Slurm on this computer.
 fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     let config = Command::new("scontrol").args(["show", "config"]).stdin(Stdio::null()).output();
     let told =
@@ -184,7 +184,7 @@ fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     Ok(largest)
 }
 
-/// Prints script and commands instead of running them.
+/// Prints the batch script and the commands that would submit it, but runs nothing.
 fn dry(out: &mut Output, script: &Script) -> Ended {
     out.text(&script.text())?;
     out.line("")?;

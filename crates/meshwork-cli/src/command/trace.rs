@@ -215,7 +215,7 @@ fn study_text(fitted: &Fitted, log: &str, model: &str) -> String {
     text + "\n" + &document(&fitted.study)
 }
 
-/// One-line summary.
+/// Summary of a log in one line.
 fn gist(statistics: &Statistics) -> String {
     let mut text = format!("{} jobs", count(statistics.jobs));
     if let Some(span) = statistics.span() {

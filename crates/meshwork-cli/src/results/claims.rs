@@ -5,10 +5,10 @@ use meshwork_lab::findings::claims::Judgement;
 use crate::output::{Output, Stop};
 use crate::table::wrapped;
 
-/// Characters of the column with verdicts.
+/// Width in characters of the column with the verdicts.
 const VERDICT: usize = 15;
 
-/// Prints the numbers that decide each claim.
+/// Prints each claim with its verdict and the numbers that decide it.
 pub(crate) fn print(out: &mut Output, judgements: &[Judgement]) -> Result<(), Stop> {
     let indent = " ".repeat(VERDICT);
     for judgement in judgements {

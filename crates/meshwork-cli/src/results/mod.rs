@@ -87,7 +87,7 @@ pub(crate) fn print_files(
     out.line(&format!("written to {}: {}", folder.display(), files.join(", ")))
 }
 
-/// Numbers of scenarios and replications, and meaning of a half-width.
+/// Caption of the results: the numbers of scenarios and replications, and the meaning of `±`.
 fn caption(study: &Study, finished: &Finished) -> String {
     let scenarios = finished.points.len();
     let replications: Vec<u64> =
@@ -118,7 +118,7 @@ fn caption(study: &Study, finished: &Finished) -> String {
     text
 }
 
-/// Metrics with columns in the tables.
+/// Metrics that have columns in the printed tables.
 fn shown(finished: &Finished) -> Shown {
     Shown::of(&finished.summary, finished.points.first().map(|point| &point.scenario))
 }
@@ -152,7 +152,7 @@ fn print_means(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
     Ok(())
 }
 
-/// One line for each metric, with its meaning.
+/// Prints the results of a single scenario: one line for each metric, with its meaning.
 fn print_one(
     out: &mut Output,
     finished: &Finished,
@@ -185,7 +185,7 @@ fn print_one(
     print_table(out, &keys, &columns, &[])
 }
 
-/// Cut before a comma if it has one, else with an ellipsis.
+/// Cuts a text to `columns` characters: before a comma if it has one, otherwise with an ellipsis.
 fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_owned();
@@ -196,7 +196,7 @@ fn cut(text: &str, columns: usize) -> String {
     }
 }
 
-/// Converted to the unit in which it is shown.
+/// Value of a metric, converted to the unit in which it is shown.
 fn measured(finished: &Finished, metrics: &Means, name: &str) -> Rounded {
     figure(&finished.clock.shown(value(metrics, name), finished.summary.meanings.unit(name)))
 }
@@ -205,7 +205,7 @@ fn figure(interval: &Interval) -> Rounded {
     Rounded::new(interval.mean, interval.half_width)
 }
 
-/// Swept keys with their values in the given rows.
+/// Columns for the swept keys, with the values that they have in the given rows.
 fn keys<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Vec<Column> {
     let rows: Vec<&SummaryRow> = rows.collect();
     let Some(first) = rows.first() else { return Vec::new() };
@@ -292,10 +292,10 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
     Ok(())
 }
 
-/// Difference between two scenarios, as the terminal shows it.
+/// Difference between a scenario and the baseline, as the terminal shows it.
 struct FoundDifference {
     interval: Interval,
-    /// Difference as a share of the baseline.
+    /// Difference divided by the value of the baseline.
     relative: Option<f64>,
     same_jobs: bool,
 }
@@ -306,8 +306,9 @@ impl FoundDifference {
     }
 }
 
-/// Each difference also as a share of the baseline. A star marks a difference of the same jobs
-/// whose interval excludes 0.
+/// Texts of differences from the baseline, each in absolute numbers and in percent.
+///
+/// A star marks a difference whose interval excludes 0, if both scenarios have the same jobs.
 fn differences(found: &[FoundDifference]) -> Vec<Rounded> {
     let any_interval = found.iter().any(|found| found.interval.half_width.is_some());
     let share = |found: &FoundDifference| {
@@ -329,7 +330,7 @@ fn differences(found: &[FoundDifference]) -> Vec<Rounded> {
     figures.collect()
 }
 
-/// A significant share is never shown as 0.
+/// Share as a text in percent. A significant share is never shown as 0.
 fn percent(share: f64, is_marked: bool) -> String {
     let percent = 100.0 * share;
     if percent.abs() < 0.05 && is_marked {
@@ -383,7 +384,7 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     print_table(out, &keys, &columns, &begins)
 }
 
-/// Rows for users or groups; more are only in their file.
+/// Maximum number of users or groups in a printed table. The file of results has all of them.
 const MAX_OWNERS: usize = 100;
 
 /// Results for the jobs of each user or group.
@@ -421,7 +422,7 @@ fn print_owners(out: &mut Output, finished: &Finished, by: OwnerAttribute) -> Re
     print_table(out, &keys, &columns.collect::<Vec<_>>(), &begins.collect::<Vec<_>>())
 }
 
-/// Conditions that apply to the results.
+/// Prints notes on conditions that apply to the results.
 fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let mut lines = Vec::new();
     if finished.summary.rows.iter().any(|row| !row.speeds.is_empty()) {
@@ -445,7 +446,7 @@ fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
     Ok(())
 }
 
-/// Scenarios whose interval is wider than requested.
+/// Sentence on scenarios whose confidence interval is wider than the study requests, if any.
 fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     let Replications::Precision { target, most, of, .. } = &study.replications else { return None };
     let is_too_wide = |index: usize| {
@@ -472,7 +473,7 @@ fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     }
 }
 
-/// `7` or `3 to 7`.
+/// Range of counts as text, such as `7` or `3 to 7`.
 fn range(counts: &[u64]) -> String {
     let least = counts.iter().min().copied().unwrap_or(0);
     let most = counts.iter().max().copied().unwrap_or(0);

@@ -6,9 +6,9 @@ const MAX_HEADERS: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
-    /// HTML at `/`.
+    /// The HTML page, at the path `/`.
     Page,
-    /// JSON at `/report.json`.
+    /// The report as JSON, at the path `/report.json`.
     Report,
     /// Progress and machine as JSON, at `/machine.json`.
     Machine,
@@ -99,7 +99,7 @@ fn is_loopback(host: &[u8], port: u16) -> bool {
     is_name && given == port.to_string()
 }
 
-/// Forbids caches, guesses of the media type, and use by other pages.
+/// HTTP headers that forbid caching, guessing the media type, and use by other pages.
 const ALWAYS: &str = "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
      X-Frame-Options: DENY\r\nCross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n\r\n";
 
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    /// A wrong byte makes a request refused or incomplete, or keeps its meaning.
+    /// Checks a request with one wrong byte: it is refused, incomplete, or keeps its meaning.
     #[test]
     fn one_wrong_byte_opens_no_other_door() {
         let whole = format!("GET /report.json HTTP/1.1\r\n{HOST}\r\n").into_bytes();

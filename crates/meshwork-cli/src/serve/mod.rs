@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use http::{Refusal, Request, Resource};
 
-/// Further clients get status 503.
+/// Maximum number of open connections. Clients beyond it get the HTTP status 503.
 const MAX_CONNECTIONS: usize = 32;
 
 /// Time for a request to arrive; a browser on the same machine needs a millisecond.
@@ -31,17 +31,17 @@ const MAX_DRAINED: usize = 1 << 16;
 /// Bytes of a connection's thread, which has no deep calls.
 const STACK: usize = 1 << 20;
 
-/// Current content of a resource.
+/// Current content of a page or file that the server offers.
 pub(crate) struct Answer {
     pub(crate) kind: &'static str,
-    /// Entity tag of this version; empty if there is none.
+    /// Entity tag (ETag) of this version; empty if it has none.
     pub(crate) tag: String,
     pub(crate) body: Arc<Vec<u8>>,
 }
 
 /// Contents that a server sends.
 pub(crate) trait Source: Send + Sync + 'static {
-    /// `None` if the client has the content already, with the tag `known`.
+    /// Content to send; `None` if the client already has it, as its entity tag `known` shows.
     fn answer(&self, resource: Resource, known: Option<&str>) -> Option<Answer>;
 }
 
@@ -106,7 +106,7 @@ fn listen(listener: &TcpListener, port: u16, closing: &AtomicBool, source: &Arc<
     }
 }
 
-/// Open connection, counted until it is dropped.
+/// Place among the limited number of open connections. It becomes free when it is dropped.
 struct Place(Arc<AtomicUsize>);
 
 impl Place {

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::*;
 
-/// Pages of `bytes` bytes; the requested paths are recorded.
+/// Source whose contents have `bytes` bytes. It records the requests.
 struct Fake {
     bytes: usize,
     asked: Mutex<Vec<Resource>>,
@@ -35,7 +35,7 @@ fn get(server: &Server, path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", server.address)
 }
 
-/// Bytes until the server closes the connection.
+/// Text that the server sends until it closes the connection.
 fn heard(mut stream: TcpStream) -> String {
     let mut bytes = Vec::new();
     // Bytes that arrived before a reset are kept.

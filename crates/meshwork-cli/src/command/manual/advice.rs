@@ -58,7 +58,7 @@ pub(super) fn of(catalogue: &Catalogue, kind: &Listed, name: &str) -> String {
     text
 }
 
-/// A test checks that no entry is missing.
+/// Advice on every kind and entry of the catalogue. A test checks that none is missing.
 #[rustfmt::skip]
 const ADVICE: &[Advice] = &[
     of_kind("topology", &["mesh"],

@@ -18,16 +18,16 @@ pub(super) const HISTORY: &str = "On the page of each is a picture, made by the 
     subcubes of dimension 3, 2, 1, 3, 0, 2, 1 and 3; B, D and F end; and I, J and K ask for dimension 1, 2 and 2. Grey squares are \
     free processors, dashed ones were those of B, D and F; a job without a letter in the picture found no room.\n\n";
 
-/// Sides of early and late jobs in pictures of meshes.
+/// Sides of the jobs in pictures of allocators on a mesh: first the early jobs, then the late ones.
 ///
-/// The early jobs with the indices `GOING` end before the late jobs arrive. `CUBES` has the
-/// dimensions of the jobs in pictures of hypercubes.
+/// Some early jobs end before the late jobs arrive; `GOING` has their indices. For pictures of
+/// hypercubes, `CUBES` has the dimensions of the jobs in the same two lists.
 const BLOCKS: [&[[u32; 2]]; 2] =
     [&[[5, 3], [4, 4], [3, 2], [6, 2], [2, 5], [4, 3], [3, 3], [5, 2]], &[[2, 3], [4, 2], [5, 2]]];
 const CUBES: [&[u32]; 2] = [&[3, 2, 1, 3, 0, 2, 1, 3], &[1, 2, 2]];
 const GOING: [usize; 3] = [1, 3, 5];
 
-/// SVG; `None` if the allocator does not serve the small machine.
+/// SVG picture of an allocator; `None` if the allocator does not serve the pictured machine.
 pub(super) fn of(catalogue: &Catalogue, about: &About) -> Option<String> {
     let serves = catalogue.entry::<meshwork::alloc::AllocatorEntry>(about.name).serves;
     let is_cube = !serves.contains(&Wiring::Mesh);

@@ -12,20 +12,20 @@ use crate::command::list::Listed;
 
 const MESH: &str = "{ topology = \"mesh\", dims = [16, 8] }";
 const CUBE: &str = "{ topology = \"hypercube\", dimension = 6 }";
-/// TOML of a machine on whose nodes several jobs run at once.
+/// Machine on whose nodes several jobs run at once, as TOML.
 ///
-/// `VECTORS` is TOML of two requests for parts of such nodes, of which each job draws one.
+/// `VECTORS` has two requests for parts of a node, as TOML. Each job draws one of them.
 const SHARED: &str = "{ topology = \"fat_tree\", arity = [4, 8], nodes = [{ type = \"dgx\" }] }";
 const VECTORS: &str = "[\n    { share = 3, gpu = 1, cpu = 8, mem = 100000 },\n    \
      { share = 1, pieces = 4, gpu = 4, cpu = 32, mem = 400000 },\n]";
 const SYNTHETIC: &str = "name = \"synthetic\"\nload = 0.5\nsizes = \"uniform\"\n\
      runtimes = { name = \"exponential\", mean = 5.0 }";
 
-/// Study as sections of TOML that are joined at the end.
+/// Sections of a study's TOML text, which are joined at the end.
 struct Draft {
     description: String,
     machine: String,
-    /// One key per line.
+    /// Top-level keys of the study, one per line.
     top: String,
     workload: String,
     metrics: String,
@@ -106,9 +106,9 @@ impl Draft {
         )
     }
 
-    /// Compares an entry with the simpler entry `plain`.
+    /// Makes the study compare a catalogue entry with the simpler entry `plain`.
     ///
-    /// If the entry is `plain` itself, the study varies the load instead.
+    /// If both are one entry, the study varies the load instead.
     fn beside(mut self, key: &str, about: &About, plain: &str) -> Draft {
         let name = about.name;
         if name == plain {
@@ -391,7 +391,7 @@ fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     }
 }
 
-/// Name of an entry, or a table with its required parameters.
+/// TOML value that selects an entry: its name, or a table with its name and required parameters.
 fn component(about: &About, key: &str) -> String {
     let name = about.name;
     let params: Vec<String> =

@@ -25,7 +25,7 @@ use crate::output::{Ended, Stop, Verdict};
 /// Heading in `SUMMARY.md` below which all lines are generated.
 const PART: &str = "# Reference";
 
-/// Writes `reference/`, `img/`, and the end of `SUMMARY.md`.
+/// Writes the generated parts of the manual: `reference/`, `img/` and the end of `SUMMARY.md`.
 pub(crate) fn run(catalogue: &Catalogue, folder: &Path) -> Ended {
     let summary = folder.join("SUMMARY.md");
     let shown = summary.display();
@@ -49,7 +49,7 @@ pub(crate) fn run(catalogue: &Catalogue, folder: &Path) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Generated lines of `SUMMARY.md`.
+/// Lines of `SUMMARY.md` that link the generated pages.
 fn contents(catalogue: &Catalogue) -> String {
     let mut text = "- [All that there is](reference/README.md)\n\
          - [The keys of a study](reference/study.md)\n"
@@ -184,7 +184,7 @@ fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     text
 }
 
-/// Columns of job tables, and further columns of per-job output.
+/// Tables of two kinds of columns: those of job tables, and those that only per-job output has.
 fn columns() -> String {
     let mut text = "\n## Columns\n\n\
          Times are on the clock of `submit`. A field of a log says the same as the column beside it.\n\n\
@@ -206,7 +206,9 @@ fn columns() -> String {
     text
 }
 
-/// Appends a table of parameters; `up` leads to the folder with a page for each kind.
+/// Appends a Markdown table of parameters.
+///
+/// `up` is the relative path to the folder that has a folder of pages for each kind.
 fn parameters(text: &mut String, params: &[&Param], up: &str) {
     text.push_str("| name | what it means | may be | left out |\n|---|---|---|---|\n");
     for param in params {

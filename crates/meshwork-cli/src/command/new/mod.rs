@@ -50,7 +50,7 @@ pub(crate) fn run(out: &mut Output, arguments: &New) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Files that the user must give.
+/// Input files that the user must put beside the new study.
 fn files(start: Start) -> &'static [&'static str] {
     match start {
         Start::Log => &["log.swf"],
@@ -59,7 +59,7 @@ fn files(start: Start) -> &'static [&'static str] {
     }
 }
 
-/// Machines with a name, as lines of a comment.
+/// Names of the predefined machines, wrapped to lines of a TOML comment.
 fn machines() -> String {
     let names: Vec<&str> = MACHINES.iter().map(|machine| machine.about().name).collect();
     wrapped(&names.join(", "), 98, "").join("\n# ")

@@ -21,10 +21,10 @@ use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Agent's log of events, in the agent's folder.
+/// Name of the file in the agent's folder to which the agent logs its events.
 ///
-/// `HEARTBEAT` and `OFF` (the kill switch) are in this folder too. `AGENT` is the default name of
-/// the folder, and the name of its lock file.
+/// `HEARTBEAT` and `OFF` (the kill switch) name two further files in this folder. `AGENT` is the
+/// default name of the folder, and the name of the agent's lock file.
 const LOG: &str = "log.jsonl";
 const HEARTBEAT: &str = "heartbeat";
 const OFF: &str = "off";
@@ -250,7 +250,7 @@ fn beat(state: &Path) {
     }
 }
 
-/// JSON lines in a file that is opened for each event, so that it can be rotated.
+/// Log of events as JSON lines. The file is opened anew for each event, so that it can be rotated.
 struct EventLog {
     path: PathBuf,
 }

@@ -30,7 +30,7 @@ pub(super) enum Cleanup {
 }
 
 impl Cleanup {
-    /// Phrase that follows the clean-up time in a sentence.
+    /// Phrase on the source of the clean-up time, which follows the time in a sentence.
     pub(super) fn says(self) -> &'static str {
         match self {
             Cleanup::Given => "as asked for",
@@ -40,7 +40,9 @@ impl Cleanup {
     }
 }
 
-/// Replays the history; a bad model is an error without `--anyway`.
+/// Replays a site's history to test the model of the site.
+///
+/// A bad model is an error, unless the option `--anyway` is given.
 pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Stop> {
     let meter = Meter::new("job");
     let found = fidelity::verdict(folder, &|done, all| meter.count(done, all));
@@ -173,7 +175,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Rounds weeks up to hours, days or weeks.
+/// Converts a number of weeks to words, rounded up to whole hours, days or weeks.
 fn more_weeks(weeks: f64) -> String {
     match weeks * 7.0 {
         days if days < 1.0 => plural((days * 24.0).ceil() as u64, "hour"),
@@ -205,7 +207,7 @@ fn table(out: &mut Output, compared: &Comparison, names: &[String]) -> Result<()
     print(out, &[Column::words("", titles)], &columns, &[])
 }
 
-/// A star marks an interval that excludes 0.
+/// Text of a difference with its half-width. A star marks an interval that excludes 0.
 pub(super) fn difference(interval: &Interval) -> String {
     let rounded = Rounded::new(interval.mean, interval.half_width).signed();
     let half_width = rounded.half_width.map_or_else(String::new, |half| format!(" ± {half}"));

@@ -10,7 +10,7 @@ use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict, must_be_ours};
 use crate::table::{Column, print};
 
-/// Largest number of listed differences between model and record.
+/// Maximum number of differences between predicted and recorded decisions that are printed.
 const MOST_NAMED: usize = 20;
 
 pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {

@@ -23,10 +23,10 @@ const MOST: u64 = 8 << 10;
 const SLOW: Duration = Duration::from_secs(2);
 /// Shortest pause between two queries of Slurm.
 ///
-/// A datagram that arrives earlier ends the pause only after it. It is a message of Slurm's
-/// controller to the port of `--wake`: a job has started or ended.
+/// Slurm's controller sends a datagram to the port of `--wake` when a job starts or ends. A
+/// datagram ends a longer pause early, but never before this time.
 const LEAST: Duration = Duration::from_millis(100);
-/// Longest of the `SHORT` pauses after a datagram.
+/// Longest pause between two queries soon after a datagram. It applies to `SHORT` pauses.
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 
@@ -58,7 +58,7 @@ pub(super) fn policy(
 pub(super) struct EndsFile {
     rule: EndRule,
     site: Option<PathBuf>,
-    /// Modification time at the last read.
+    /// Modification time of the history file when it was last read.
     written: Option<SystemTime>,
     is_read: bool,
 }
@@ -69,7 +69,9 @@ impl EndsFile {
         EndsFile { rule: asked.ends, site, written: None, is_read: false }
     }
 
-    /// `None` without a history file, or if it is unchanged since the last read.
+    /// Expected ends of jobs, if the history file has changed since it was last read.
+    ///
+    /// `None` if it has not changed, or if no history file is used.
     pub(super) fn renewed(&mut self) -> Result<Option<ExpectedEnds>, String> {
         let Some(site) = &self.site else { return Ok(None) };
         let path = site.join("jobs.csv");
@@ -82,7 +84,9 @@ impl EndsFile {
         Ok(Some(ExpectedEnds::of(self.rule, &folder.history)))
     }
 
-    /// Replaces `ends` if the history file has changed; failures are only printed.
+    /// Reads the history file again if it has changed, and replaces `ends`.
+    ///
+    /// If the file cannot be read, a warning is printed, and `ends` stays unchanged.
     pub(super) fn renew(&mut self, ends: &mut ExpectedEnds) {
         match self.renewed() {
             Ok(Some(new)) => *ends = new,
@@ -98,7 +102,7 @@ pub(super) struct MetricsServer {
 }
 
 impl MetricsServer {
-    /// Starts a thread if an address is given.
+    /// Starts a thread that serves metrics, if an address is given.
     pub(super) fn begin(address: Option<SocketAddr>) -> Result<MetricsServer, Stop> {
         let text = Arc::new(Mutex::new(String::new()));
         if let Some(address) = address {
@@ -156,7 +160,7 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
 pub(super) struct Pause {
     poll: Duration,
     wake: Option<UdpSocket>,
-    /// Further pauses that a datagram has shortened.
+    /// Number of the next pauses that are short because a datagram has arrived.
     short: Cell<u8>,
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended
     }
 }
 
-/// Joins names to `job 39 or job 40`.
+/// Joins job numbers to a text such as `job 39 or job 40`.
 fn any_of(names: &[&str]) -> String {
     let jobs: Vec<String> = names.iter().map(|name| format!("job {name}")).collect();
     jobs.join(" or ")

@@ -23,7 +23,7 @@ use crate::table::{Column, print};
 /// Largest number of characters of a reason that the table of waiting jobs shows.
 const MOST_OF_A_REASON: usize = 40;
 
-/// State that the command line selects.
+/// Machine state that the user has selected on the command line.
 enum Named {
     /// Machine that is described by the files of Slurm.
     Slurm(Box<MachineState>),
@@ -288,7 +288,7 @@ fn describe(out: &mut Output, state: &MachineState, own: &Explanation) -> Result
     Ok(())
 }
 
-/// Short explanation, with Slurm's own word for the reason.
+/// Short explanation of why a job is held back, with Slurm's word for the reason.
 pub(super) fn held_back(own: &HeldBack) -> String {
     let why = match own.kind {
         "held" => "it is held, until somebody releases it",

@@ -21,10 +21,10 @@ use crate::picture::{Cell, Letters, Map};
 /// Marks a node with several jobs in the drawing of `show`.
 const SEVERAL: char = '+';
 
-/// Columns of the drawing of `show`.
+/// Width in columns of the drawing of the machine that the operation `show` returns.
 const WIDTH: usize = 80;
 
-/// Operations, listed for error messages.
+/// Names of all operations, as a list for error messages.
 const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"hold_exactly\", \"snapshot\" or \"restore\"";
 
 /// Keys of a request; those from `pieces` on request parts of shared nodes.
@@ -73,6 +73,8 @@ impl Refusal {
 pub(super) struct Asked(Vec<(String, Json)>);
 
 impl Asked {
+    /// Parses a line from a client, and returns its keys and its `id`.
+    ///
     /// `line` is `None` if the line was too long.
     pub(super) fn read(line: Option<&[u8]>) -> Result<(Asked, Option<Json>), Refusal> {
         let Some(line) = line else {
@@ -97,7 +99,7 @@ impl Asked {
         Ok((asked, id))
     }
 
-    /// Refuses keys that are not in `keys`.
+    /// Returns an error if the request has a key that is not in `keys`.
     pub(super) fn only(&self, op: &str, keys: &[&str]) -> Result<(), String> {
         match self.0.iter().find(|(key, _)| !keys.contains(&key.as_str())) {
             Some((unknown, _)) => {
@@ -152,9 +154,9 @@ pub(super) struct Counter {
     pub(super) named: NamedPool,
     pub(super) letters: Letters,
     pub(super) letter_of: BTreeMap<Name, char>,
-    /// Whether an operation was answered since the state was saved.
+    /// Whether any operation was answered since the state was last saved.
     ///
-    /// Even an operation that only asks may advance the clock.
+    /// Operations that only read count too, since they may advance the clock.
     pub(super) is_changed: bool,
 }
 
@@ -164,9 +166,10 @@ impl Counter {
         Counter { named, letters, letter_of, is_changed: true }
     }
 
-    /// Writes the answer to a line, which is `None` if it was too long.
+    /// Writes the answer to one line of a client.
     ///
-    /// A refused line changes nothing, but a part of an answer may already be in `out`.
+    /// `line` is `None` if the line was too long. If a line is refused, nothing changes, but a part
+    /// of an answer may already be in `out`.
     pub(super) fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal> {
         let (mut asked, id) = Asked::read(line)?;
         let refused = |sentence| Refusal { id: id.clone(), sentence };
@@ -191,7 +194,7 @@ impl Counter {
         Ok(())
     }
 
-    /// JSON fields with the number of nodes and, where jobs share nodes, of cores.
+    /// JSON fields with the number of nodes and, on shared nodes, the number of cores.
     fn size(&self) -> String {
         let site = self.named.pool().site();
         match site.topology().types() {
@@ -200,7 +203,7 @@ impl Counter {
         }
     }
 
-    /// Restores held nodes and letters of their holders.
+    /// Restores a saved state: which nodes are held, and the letters of the holders.
     pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
         let letters = saved.letters()?;
         self.named.restore(&saved.state).map_err(|error| error.to_string())?;
@@ -209,7 +212,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Gives a letter to each new holder, and frees those of holders without nodes.
+    /// Gives a letter to each new holder. Letters of holders that have no more nodes become free.
     fn keep_letters(&mut self, answer: &Answer, name: Option<Name>) {
         if let Answer::HeldExactly { .. } = answer {
             let (named, letters) = (&self.named, &mut self.letters);
@@ -395,7 +398,7 @@ fn question(asked: &mut Asked, pool: &Pool) -> Result<Asks, String> {
     Ok(Asks::Pool(Question { at, operation }))
 }
 
-/// Sentence on an unknown operation; `known` lists the known ones in quotes.
+/// Error sentence on an unknown operation. `known` lists the valid operations in quotes.
 pub(super) fn unknown_op(op: &str, known: &str) -> String {
     let names: Vec<&str> = known.split('"').skip(1).step_by(2).collect();
     let meant = similar(op, &names)
@@ -514,7 +517,7 @@ fn ratio(asked: &Asked) -> Result<Option<Vec<u32>>, String> {
     })
 }
 
-/// JSON of the held parts on each node; `None` for whole nodes.
+/// JSON of the parts that a job holds on each shared node; `None` if it holds whole nodes.
 fn parts(placement: &Placement, topology: &Topology) -> Option<Json> {
     serde_json::to_value(NodePartText::all_of(placement, topology)?).ok()
 }

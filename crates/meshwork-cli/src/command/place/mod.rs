@@ -19,7 +19,7 @@ use crate::args::Place;
 use crate::output::{Ended, Output, Stop, Verdict};
 use line::{Counter, Refusal};
 
-/// Bytes of the longest line; a snapshot of a large machine fits.
+/// Maximum length of a line in bytes, enough for a snapshot of a large machine.
 const LONGEST: u64 = 1 << 24;
 
 /// Bytes of the input buffer.
@@ -49,16 +49,17 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
 
 /// Answers the lines of a client.
 trait Clerk {
-    /// `line` is `None` if it was too long.
+    /// Writes the answer to one line of a client.
     ///
-    /// A refused line changes nothing, but a part of an answer may already be in `out`.
+    /// `line` is `None` if the line was too long. If a line is refused, nothing changes, but a part
+    /// of an answer may already be in `out`.
     fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal>;
 
     /// Saves the state if the command line names a file for it.
     fn save(&mut self) -> Result<(), Stop>;
 }
 
-/// Pool with named holders, and the path of its state file.
+/// Pool whose holders have names, with the path of the file that stores its state.
 struct Kept<'a> {
     counter: Counter,
     state: Option<&'a Path>,
@@ -145,7 +146,7 @@ fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     }
 }
 
-/// Keys that the command line adds to the machine's table.
+/// Keys of the pool's configuration that command-line options set.
 fn choices(arguments: &Place) -> [(&'static str, &Option<String>); 3] {
     let Place { allocator, order, within, .. } = arguments;
     [("allocator", allocator), ("order", order), ("within", within)]
@@ -236,7 +237,7 @@ mod tests {
         }
     }
 
-    /// Tracks the holders of nodes from the answers alone.
+    /// Checks the state against a list of holders that is kept up to date by the answers alone.
     #[test]
     fn after_any_lines_the_answers_and_the_state_agree() {
         for machine in ["topology = 'mesh', dims = [6, 4]", "topology = 'flat', processors = 24"] {

@@ -18,7 +18,7 @@ use super::line::{Asked, Refusal, name, name_json, unknown_op, whole};
 use crate::args::Place;
 use crate::output::Stop;
 
-/// Operations, listed for error messages.
+/// Names of all operations, as a list for error messages.
 const OPS: &str = "\"allocate\", \"release\" or \"show\"";
 
 /// Error for a request for parts of nodes while jobs hold whole nodes, or vice versa.

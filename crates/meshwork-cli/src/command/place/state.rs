@@ -22,7 +22,7 @@ const FORMAT: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub(super) struct Saved {
     format: u32,
-    /// Letters in the order of the holders' names, then the last assigned letter.
+    /// Letters of the holders, in the order of their names, then the letter assigned last.
     letters: String,
     pub(super) state: NamedPoolState,
 }
@@ -73,7 +73,7 @@ impl Saved {
     }
 }
 
-/// Two processes with one state file would allocate nodes twice.
+/// Locks a state file, since two processes with one file would allocate nodes twice.
 pub(super) fn lock(path: &Path) -> Result<Lock, Stop> {
     Lock::of(path).map_err(|error| match error {
         LockError::File(error) => Stop::Failed(format!("--state {error}")),
@@ -81,7 +81,7 @@ pub(super) fn lock(path: &Path) -> Result<Lock, Stop> {
     })
 }
 
-/// Restores the pool if the file exists.
+/// Restores the pool from the state file. A missing file is no error.
 pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     let shown = path.display().to_string();
     let wrong = |sentence: String| Stop::Wrong(format!("--state {shown}: {sentence}"));

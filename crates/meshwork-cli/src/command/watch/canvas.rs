@@ -45,14 +45,16 @@ impl Style {
     }
 }
 
-/// `character` is `None` in the second cell of a character of two columns.
+/// Cell of a page.
+///
+/// A character that is two columns wide takes two cells. In the second cell, `character` is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) character: Option<char>,
     pub(super) style: Style,
 }
 
-/// Cells that are blank at first.
+/// Page of cells, all blank at first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Canvas {
     pub(super) area: Rect,

@@ -25,7 +25,7 @@ use canvas::Canvas;
 use reel::{Reel, Target};
 use view::View;
 
-/// Lines of a frame, higher than any screen, and within 16 bits.
+/// Maximum number of lines of a frame: more than any screen has, and small enough for 16 bits.
 const MAX_LINES: usize = 1000;
 
 /// Events between two frames on a terminal that cannot move its cursor.
@@ -72,7 +72,7 @@ fn on_terminal(_: Reel, _: &Watch) -> Ended {
     ))
 }
 
-/// First instant or event shown; `None` if the command line gives neither.
+/// Time or event at which the display begins; `None` if the command line gives neither.
 fn begin(arguments: &Watch) -> Option<Target> {
     let time = arguments.from.map(|time| Target::Time(Time::new(time)));
     time.or_else(|| arguments.from_event.map(Target::Event))

@@ -25,16 +25,16 @@ pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Target {
-    /// After this number of events.
+    /// Instant after this number of events.
     Event(u64),
-    /// After all events at the time or before it.
+    /// Instant after all events up to and including this time.
     Time(Time),
 }
 
-/// Time of a run's next event, as far as known.
+/// State of a run's next event: its time, not yet computed, or none because the run is over.
 enum Upcoming {
     At(Time),
-    /// The run is still computing the event.
+    /// The next event is not computed yet.
     Later,
     /// The run has ended or failed.
     Over,
@@ -47,16 +47,17 @@ enum Upcoming {
 pub(super) struct Reel {
     start: Start,
     live: Live,
-    /// View before the first event.
+    /// View before the first event of the run.
     first: View,
     view: View,
-    /// Events after the first `since`.
+    /// Latest events of the run: all except the first `since` ones.
     kept: VecDeque<RunEvent>,
     since: u64,
-    /// Views with the number of events before them. The earliest is after `since` events.
+    /// Stored views, each with the number of events before it. The earliest is after `since`
+    /// events.
     marks: VecDeque<(u64, View)>,
     most_marks: usize,
-    /// End time or error; `None` while the run is in progress.
+    /// Once the run has ended, its end time or its error; `None` before.
     over: Option<Result<Time, String>>,
 }
 
@@ -96,19 +97,19 @@ impl Reel {
         self.view.scroll(lines);
     }
 
-    /// Events shown so far.
+    /// Number of events shown so far.
     pub(super) fn events(&self) -> u64 {
         self.view.scene().events()
     }
 
-    /// End or error of the run; `None` until the view shows the last event.
+    /// How the run ended, once the view shows the last event; `None` before.
     pub(super) fn over(&self) -> Option<Result<(), &str>> {
         let is_last = self.events() == self.since + self.kept.len() as u64;
         let over = self.over.as_ref().filter(|_| is_last)?;
         Some(over.as_ref().map(|_| ()).map_err(String::as_str))
     }
 
-    /// Shows the next event if it is computed within `patience`. `true` if it was.
+    /// Shows the next event if it is computed within `patience`. Returns whether it was shown.
     pub(super) fn step(&mut self, patience: Duration) -> bool {
         match self.upcoming(patience) {
             Upcoming::At(_) => {
@@ -125,8 +126,9 @@ impl Reel {
         }
     }
 
-    /// Moves one event forwards to `target`, or back to it. `true` once reached or at the run's
-    /// end.
+    /// Moves the view towards `target`: back in one step, or forwards by one event.
+    ///
+    /// Returns `true` if the view has reached `target` or the end of the run.
     pub(super) fn go(&mut self, target: Target, patience: Duration) -> Result<bool, String> {
         self.go_back(target)?;
         match (target, self.upcoming(patience)) {
@@ -149,8 +151,8 @@ impl Reel {
 
     /// Moves the view back if it is beyond `target`.
     ///
-    /// It moves to `target` if the events from there on are kept. Otherwise the run starts again,
-    /// and the view moves to its start.
+    /// If the events after `target` are kept, the view moves to `target`. Otherwise the run starts
+    /// again, and the view moves to its start.
     fn go_back(&mut self, target: Target) -> Result<(), String> {
         let events = match target {
             Target::Event(count) if count < self.events() => count,
@@ -181,7 +183,7 @@ impl Reel {
         Ok(())
     }
 
-    /// Next event, which is kept if it arrives within `patience`.
+    /// Looks up the next event, and waits for it for at most `patience`. The event is then kept.
     fn upcoming(&mut self, patience: Duration) -> Upcoming {
         let place = (self.events() - self.since) as usize;
         if let Some(happening) = self.kept.get(place) {

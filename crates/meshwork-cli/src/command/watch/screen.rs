@@ -30,12 +30,12 @@ use crate::output::{Ended, Stop, Verdict};
 
 const PICTURE: Duration = Duration::from_millis(33);
 
-/// Longest wait for a key, after which the thread looks for events such as a changed window.
+/// Longest wait for a key. Then the thread checks for other events, such as a resized window.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 const SPEED: f64 = 8.0;
 
-/// Smallest and largest speed in events per second.
+/// Minimum and maximum speed of the playback, in events per second.
 const SPEEDS: (f64, f64) = (0.25, 1_048_576.0);
 
 /// Shows a run until the user leaves, or until the process is asked to end.
@@ -214,7 +214,7 @@ impl Line {
     }
 }
 
-/// Set by a signal to end the process, so that the terminal is restored first.
+/// Flag that is set by a signal to end the process, so that the terminal is restored first.
 fn signals() -> Arc<AtomicBool> {
     let asked = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
@@ -229,13 +229,15 @@ fn signals() -> Arc<AtomicBool> {
 struct Player {
     reel: Reel,
     is_paused: bool,
-    /// Events per second.
+    /// Speed of the playback in events per second.
     speed: f64,
-    /// Events that should have been shown so far; a frame may show less than one.
+    /// Number of events that should have been shown so far.
+    ///
+    /// It is a fraction, since a slow playback shows less than one event per frame.
     due: f64,
     /// Target of the seek in progress.
     target: Option<Target>,
-    /// Typed text, and whether it is a time (else a number of events).
+    /// Text that the user is typing, and whether it is a time or a number of events.
     asked: Option<(bool, String)>,
     /// Error of an attempt to start the run again.
     failed: Option<String>,
@@ -323,7 +325,7 @@ impl Player {
         (self.is_paused, self.target, self.due) = (true, None, 0.0);
     }
 
-    /// Pauses the playback, and starts a seek.
+    /// Pauses the playback, and starts to seek `target`.
     fn go(&mut self, target: Target) {
         self.stop();
         self.target = Some(target);
@@ -406,7 +408,7 @@ mod tests {
         player.reel.events()
     }
 
-    /// Plays for `seconds`, after a sleep in which the run computes its events.
+    /// Plays back `seconds` of a run, after a pause in which the run computes events.
     fn play(player: &mut Player, seconds: f64) {
         std::thread::sleep(Duration::from_millis(100));
         player.play(Duration::from_secs_f64(seconds), Instant::now() + Duration::from_secs(60));

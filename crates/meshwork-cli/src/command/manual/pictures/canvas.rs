@@ -52,7 +52,8 @@ impl Canvas {
         }
     }
 
-    /// `anchor` is the part of the text at the position: `start`, `middle` or `end`.
+    /// Draws a text. `anchor` tells which part of it is at the position: `start`, `middle` or
+    /// `end`.
     pub(super) fn text(&mut self, [x, y]: [i32; 2], words: &str, class: &str, anchor: &str) {
         let words = escaped(words);
         let _ = writeln!(

@@ -6,7 +6,9 @@ use meshwork::registry::EntrySource;
 use super::canvas::Canvas;
 use crate::command::list::KINDS;
 
-/// Life of a job, with the kinds of entries that decide each step and their numbers.
+/// Picture of the steps in a job's life. Each step names the kind of strategy that decides it.
+///
+/// After the name of a kind, the picture gives the number of its catalogue entries.
 pub(super) fn life(catalogue: &Catalogue) -> String {
     let many = |word: &str| {
         let kind = KINDS.iter().find(|kind| kind.word() == word).expect("a kind of the lists");

@@ -16,8 +16,8 @@ const NAMES: [&str; 2] = ["first_fit", "boundary_search"];
 
 /// Pixels per unit of time on the vertical axis.
 ///
-/// `LEAST` is the time at its lower end. `TOP` and `BOTTOM` are its ends in pixels from the top of
-/// the picture.
+/// `LEAST` is the time at the bottom of the axis. `TOP` and `BOTTOM` are the ends of the axis, in
+/// pixels from the top of the picture.
 const SCALE: f64 = 20.0;
 const TOP: i32 = 44;
 const BOTTOM: i32 = 344;
@@ -27,7 +27,10 @@ fn down(value: f64) -> i32 {
     BOTTOM - (SCALE * (value - f64::from(LEAST))).round() as i32
 }
 
-/// Two means: each replication is a pair of dots, next to the intervals of means and difference.
+/// Picture of a comparison of two means.
+///
+/// Each replication is drawn as a pair of dots. Beside the dots are the confidence intervals of
+/// both means and of their difference.
 pub(super) fn anatomy(catalogue: &Catalogue) -> String {
     let study = Study::parse_in(catalogue, "interval", STUDY, "".as_ref(), &[])
         .expect("the study is right");

@@ -11,7 +11,9 @@ use meshwork::topology::{Node, Topology};
 use super::canvas::Canvas;
 use crate::picture::{Cell, Map};
 
-/// Pixels of a processor's side; `PITCH` is the distance to the next processor.
+/// Side in pixels of the square that stands for a processor.
+///
+/// `PITCH` is the distance between the left edges of neighbouring squares.
 const CELL: i32 = 22;
 const PITCH: i32 = 24;
 const MARGIN: i32 = 16;
@@ -21,7 +23,7 @@ const COLOURS: usize = 10;
 pub(in super::super) struct Held {
     pub(in super::super) letter: char,
     pub(in super::super) placement: Option<Placement>,
-    /// Ended before the last jobs arrived, so that its processors are drawn dashed.
+    /// Whether the job ended before the last jobs arrived. Its processors are then drawn dashed.
     pub(in super::super) has_gone: bool,
 }
 
@@ -71,7 +73,7 @@ fn drawn(canvas: &mut Canvas, pool: &Pool, jobs: &[Held]) -> [i32; 2] {
     size
 }
 
-/// Places the jobs that the pictures of all allocators share.
+/// Picture of the machine after an allocator has placed the jobs that all such pictures share.
 pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String {
     let mut canvas = Canvas::default();
     let [width, height] = drawn(&mut canvas, pool, jobs);
@@ -87,9 +89,9 @@ pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String 
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN], &title)
 }
 
-/// Sides of requested blocks on a torus of 16 × 16.
+/// Sides of the requested blocks in a picture of a torus of 16 × 16 processors.
 ///
-/// The jobs with the indices `ENDING` end after all jobs were placed.
+/// All jobs are placed first. Then the jobs with the indices `ENDING` end.
 const COMING: [[u32; 2]; 15] = [
     [5, 5],
     [2, 4],
@@ -108,7 +110,7 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// Fits nowhere, although more than four times its nodes are free.
+/// Sides of a block that fits nowhere, although more than four times its nodes are free.
 const WAITING: [u32; 2] = [5, 5];
 
 /// Torus that is half free and yet has no free block of 5 × 5.

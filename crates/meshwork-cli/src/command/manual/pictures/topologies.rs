@@ -49,10 +49,10 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all
 }
 
-/// Nodes at the positions of drawings on a terminal.
+/// Picture of a grid that has each node at its place in the drawing on a terminal.
 ///
-/// A link that wraps around is a stub with the number of the node at its other end. Links between
-/// layers are left out.
+/// A link that wraps around is a short line with the number of the node at its other end. Links
+/// between layers are left out.
 fn grid(topology: &Topology, words: &str) -> String {
     let map = Map::new(topology, 80);
     let (columns, rows) = map.size();
@@ -162,7 +162,7 @@ fn flat(nodes: i32) -> String {
     )
 }
 
-/// Switches in levels, by their distance from the leaf switches.
+/// Picture of a tree: switches in rows, by their distance from the leaf switches.
 fn tree(topology: &Topology) -> String {
     let wires = topology.wires().expect("a tree has links");
     let (step, each) = (40, wires.nodes_each());

@@ -12,19 +12,21 @@ use meshwork_lab::watch::{EventKind, Held, NodeUse, RunEvent, Scene};
 use super::canvas::{self, Canvas, Rect, Style};
 use crate::picture::{Cell, Letters, Map};
 
-/// Columns of the lists of jobs.
+/// Width in columns of the lists of waiting and running jobs.
 const LISTS: usize = 34;
 
-/// Columns between two sites, and between the machine and the lists.
+/// Number of blank columns between two sites, and between the machine and the lists of jobs.
 const GAP: usize = 3;
 
-/// Smallest height for which the lists are drawn.
+/// Minimum number of lines for the lists of waiting and running jobs.
+///
+/// With fewer lines, the lists are not drawn.
 const MIN_LISTS: usize = 4;
 
-/// Lines for the lists below a machine that is too high for the page.
+/// Lines kept for the lists of jobs below a machine that is too high for the page.
 const KEPT_LISTS: usize = 8;
 
-/// Height below which the header is a single line.
+/// Height of the page below which the header is a single line.
 const LOW: usize = 12;
 
 /// Backgrounds on which a black letter is readable.
@@ -35,13 +37,13 @@ const COLOURS: [u8; 26] = [
     193, 147, 185, 225, 121, 187,
 ];
 
-/// Processors above which a machine that does not fit is drawn smaller.
+/// Number of processors above which a machine that does not fit is drawn at a smaller scale.
 const MANY: usize = 4096;
 
-/// Free processor without a letter.
+/// Colour of a free processor in a map that is drawn without letters.
 const FREE: u8 = 238;
 
-/// Colour of a processor of a job that is not the chosen one, drawn without a letter.
+/// Colour of the processors of jobs that are not chosen, in a map that is drawn without letters.
 const OTHER: u8 = 244;
 
 /// Marks for how much of a shared node is held, from an eighth to all of it.
@@ -57,43 +59,43 @@ pub(super) struct View {
     colours: bool,
     /// Waiting jobs that are scrolled out of view.
     scrolled: usize,
-    /// Columns and rows that are scrolled out of view.
+    /// Columns and rows of the map that are scrolled out of view.
     moved: (usize, usize),
     /// Job whose nodes stand out while it runs.
     chosen: Option<JobId>,
-    /// Whether a processor may take two columns, which makes its picture about square.
+    /// Whether a processor may be drawn two columns wide, so that it looks about square.
     is_square: bool,
     /// Seconds per unit of the run's clock, if known.
     seconds: Option<f64>,
 }
 
-/// Site with the position of its map on the page.
+/// Map of one site, with its position on the page.
 struct Pane {
     x: usize,
     y: usize,
     site: usize,
     map: Map,
-    /// Columns of one processor.
+    /// Width of a processor in columns of the terminal.
     wide: usize,
-    /// Rows of cells in one line: two if half blocks are drawn.
+    /// Rows of cells in one line of the terminal: two if half-block characters are used.
     rows: usize,
-    /// Columns of the map in one cell.
+    /// Columns of the map that one cell stands for.
     ///
-    /// A cell has `scale` rows of the map, or `2 * scale` if `scale` is above 1 and `rows` is 1.
+    /// A cell also stands for `scale` rows of the map. If `scale` is above 1 and `rows` is 1, it
+    /// stands for `2 * scale` rows.
     scale: usize,
 }
 
-/// Content of a rectangle of a map that is drawn as one cell.
+/// Content of one cell of the drawing, which stands for a rectangle of the map.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Seen {
     Blank,
     Label(char),
-    /// More processors are free than any one job holds.
+    /// More processors of the rectangle are free than any one job holds.
     Free,
-    /// Most nodes of the rectangle, which jobs share, are out of service.
+    /// Most nodes of the rectangle are out of service. It is used only where jobs share nodes.
     Down,
-    /// No other job holds more processors of the rectangle, and there are not more free ones
-    /// either.
+    /// The job that holds the most processors of the rectangle, if no more than these are free.
     Job(JobId),
 }
 
@@ -114,13 +116,13 @@ impl View {
         }
     }
 
-    /// Draws processors as squares, if they fit.
+    /// Makes processors look about square, if the width of the page allows it.
     pub(super) fn square(mut self) -> View {
         self.is_square = true;
         self
     }
 
-    /// With seconds per unit of the clock, times are also shown in days and hours.
+    /// Sets the seconds per unit of the run's clock. Times are then also shown as days and hours.
     pub(super) fn seconds(mut self, seconds: Option<f64>) -> View {
         self.seconds = seconds;
         self
@@ -232,7 +234,7 @@ impl View {
         }
     }
 
-    /// Coordinates of a node, with its site if there are several.
+    /// Text with the coordinates of a node and, if there are several sites, its site.
     fn place(&self, site: usize, node: Node) -> String {
         let grid = self.scene.topologies()[site].grid();
         let corner: Vec<String> = grid.coordinates(node).iter().map(u32::to_string).collect();
@@ -241,10 +243,10 @@ impl View {
         format!("node {}{on}", corner.join(","))
     }
 
-    /// Whether jobs share the nodes of the machine.
+    /// Whether several jobs can share a node of the machine.
     ///
-    /// Such a node is drawn in two columns: the letter of the job that holds most of it, and how
-    /// much of it is held.
+    /// A shared node is drawn in two columns. The first has the letter of the job that holds most
+    /// of the node. The second shows how much of the node is held.
     fn is_shared(&self) -> bool {
         self.scene.topologies().iter().any(|site| site.types().is_some())
     }
@@ -258,7 +260,7 @@ impl View {
         self.header().len() + 1 + if beside { down.max(LOW) } else { down + 1 + LOW }
     }
 
-    /// Parts that do not fit are left out or cut off.
+    /// Draws the view into `area`. Parts that do not fit are left out or cut off.
     pub(super) fn draw(&self, area: Rect, page: &mut Canvas) {
         let (width, height) = (usize::from(area.width), usize::from(area.height));
         let header = self.header();
@@ -444,18 +446,19 @@ impl View {
         }
     }
 
-    /// Scales for a large machine that does not fit, beginning with 1.
+    /// Scales at which the machine may be drawn, beginning with 1.
     ///
-    /// A map that was scrolled is drawn at scale 1, and so is a small machine.
+    /// Scale *n* draws *n* columns of the map as one cell. Only scale 1 is possible for a small
+    /// machine, and for a map that the user has scrolled.
     fn scales(&self) -> impl Iterator<Item = usize> {
         let nodes = self.scene.topologies().iter().map(|own| own.grid().nodes() as usize);
         let is_large = nodes.sum::<usize>() > MANY && self.moved == (0, 0);
         1..=if is_large { 64 } else { 1 }
     }
 
-    /// Content of a rectangle of a map, given by its corner and size.
+    /// Content to draw for a rectangle of a map. The rectangle is given by its corner and size.
     ///
-    /// `uses` is the use of each node, where jobs share nodes.
+    /// If jobs share nodes, `uses` has the use of each node.
     fn seen(
         &self,
         pane: &Pane,
@@ -485,7 +488,7 @@ impl View {
         most.map_or(Seen::Blank, |(seen, _)| seen)
     }
 
-    /// Mark for how much of the nodes in a rectangle of a map is held; `None` if nothing is.
+    /// Mark for the mean share that is held of the nodes in a rectangle; `None` if nothing is held.
     fn fill(
         pane: &Pane,
         (x, y): (usize, usize),
@@ -519,7 +522,7 @@ impl View {
         }
     }
 
-    /// Style of the mark beside a letter: the colour of the job.
+    /// Style of the mark beside a job's letter. It has the colour of the job.
     fn fill_style(&self, cell: Seen) -> Style {
         let foreground = match cell {
             Seen::Job(id) if !self.stands_back(id) => self.colour(self.letter(id)).background,
@@ -528,7 +531,7 @@ impl View {
         Style { foreground, ..Style::PLAIN }
     }
 
-    /// Half-block character and two colours for two cells of a map, one above the other.
+    /// Half-block character that shows two cells of a map, one above the other, by two colours.
     fn halves(&self, upper: Seen, lower: Seen) -> Option<(char, Style)> {
         let colour = |cell: Seen| match cell {
             Seen::Free => Some(FREE),
@@ -548,7 +551,7 @@ impl View {
         }
     }
 
-    /// First waiting and first running jobs.
+    /// Lines of the lists of jobs: the first waiting jobs, then the first running ones.
     fn lists(&self, lines: usize) -> Vec<(String, Style)> {
         if lines < MIN_LISTS {
             return Vec::new();
@@ -597,7 +600,7 @@ impl View {
         self.chosen.and_then(|id| Some((id, self.scene.running().get(&id)?)))
     }
 
-    /// Whether another running job is chosen.
+    /// Whether a running job is chosen, and the given job is another one.
     fn stands_back(&self, id: JobId) -> bool {
         self.chosen().is_some_and(|(chosen, _)| chosen != id)
     }
@@ -621,30 +624,30 @@ impl View {
     }
 }
 
-/// Number in the workload, or index in order of arrival.
+/// Number of a job in the workload. If it has none, its number in the order of arrival.
 fn number(id: JobId, number: u64) -> u64 {
     if number > 0 { number } else { id.0 + 1 }
 }
 
-/// Cut to the width of its column.
+/// Text of a request, cut to the width of its column.
 fn request(request: &Request) -> String {
     fitted(&request.to_string(), 8)
 }
 
-/// At most three decimals, enough to see the clock advance.
+/// Text of a time with at most three decimals, so that every advance of the clock is visible.
 fn clock(instant: Time) -> String {
     let units = instant.units();
     if units.fract() == 0.0 { format!("{units}") } else { format!("{units:.3}") }
 }
 
-/// Seconds as ` (day 26, 20:36:13)`.
+/// Converts seconds to a text such as ` (day 26, 20:36:13)`.
 fn days(seconds: f64) -> String {
     let all = seconds.round().max(0.0) as u64;
     let (day, rest) = (all / 86_400, all % 86_400);
     format!(" (day {day}, {:02}:{:02}:{:02})", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
-/// An ellipsis marks the cut.
+/// Cuts a line to `width` characters. An ellipsis marks the cut.
 pub(super) fn fitted(line: &str, width: usize) -> String {
     if line.chars().count() <= width || width == 0 {
         return line.to_owned();
