@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// Memory that arrays view, by the type of its elements.
+/// Memory that NumPy arrays view, as one variant for each type of elements.
 #[derive(Clone)]
 pub(crate) enum Memory {
-    /// One byte each.
+    /// Booleans, of one byte each.
     Flags(Arc<[AtomicU8]>),
-    /// 32-bit integers.
+    /// Integers of 32 bits each.
     Wholes(Arc<[AtomicI32]>),
-    /// Bits of floating-point numbers.
+    /// Floating-point numbers of 64 bits, stored as their bits.
     Numbers(Arc<[AtomicU64]>),
     FixedNumbers(Arc<[f64]>),
     FixedWholes(Arc<[i64]>),
@@ -60,7 +60,7 @@ impl Memory {
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Buffer {
     memory: Memory,
-    /// Shape of the NumPy array.
+    /// Shape of the NumPy array that views the memory.
     shape: Vec<usize>,
     first_runs_fastest: bool,
 }
@@ -78,7 +78,7 @@ impl Buffer {
         Buffer { memory, shape, first_runs_fastest: true }
     }
 
-    /// Elements are in memory row by row.
+    /// Two-dimensional buffer of `columns` columns, stored row by row.
     pub(crate) fn rows(memory: Memory, columns: usize) -> Buffer {
         let shape = vec![memory.len() / columns.max(1), columns];
         Buffer { memory, shape, first_runs_fastest: false }

@@ -65,7 +65,9 @@ impl Entry {
     }
 }
 
-/// In order of registration. The GIL is held as long as the list is locked.
+/// Strategies, workloads and metrics of this process, in order of registration.
+///
+/// The GIL is held as long as the list is locked.
 static REGISTERED: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 
 fn list() -> MutexGuard<'static, Vec<Registered>> {
@@ -113,7 +115,7 @@ pub(crate) fn named<'t>(
         .collect()
 }
 
-/// Identifier of the build: the standard one and the digests of the strategies.
+/// Identifier of a build: the identifier of the standard build and the digests of strategies.
 pub(crate) fn build_with<'d>(digests: impl IntoIterator<Item = &'d str>) -> String {
     let all = std::iter::once(build::standard());
     all.chain(digests.into_iter().map(str::to_owned)).collect::<Vec<_>>().join("+")
@@ -254,7 +256,9 @@ fn serves(given: &Bound<'_, PyAny>) -> PyResult<&'static [Wiring]> {
     Ok(Box::leak(all?.into_boxed_slice()))
 }
 
-/// Numbers of dimensions that an allocator serves; `None` for any number, or one without a list.
+/// Numbers of dimensions that an allocator serves; `None` if it serves any number.
+///
+/// Python gives one number or a list of numbers.
 fn dimensions(given: &Bound<'_, PyAny>) -> PyResult<Option<&'static [usize]>> {
     if given.is_none() {
         return Ok(None);

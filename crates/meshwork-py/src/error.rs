@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-/// Imports the class from `meshwork._errors` once.
+/// Exception of a class in `meshwork._errors`, which is imported at the first use.
 fn exception(class: &'static PyOnceLock<Py<PyType>>, name: &str, sentence: impl Display) -> PyErr {
     let sentence = sentence.to_string();
     Python::attach(|py| match class.import(py, "meshwork._errors", name) {
@@ -59,10 +59,10 @@ impl<T, E: Display> OrWrong<T> for Result<T, E> {
     }
 }
 
-/// `InputError` for a refused study.
+/// `InputError` with the message about a refused study.
 ///
-/// For a study that was built in Python, `without_line` is the name of its text in messages. The
-/// user never wrote this text, so a place `name:line:` at the beginning of the message is removed.
+/// If the study was built in Python, `without_line` is its name in messages. The user never wrote
+/// its text, so a place `name:line:` at the beginning of the message is removed.
 pub(crate) fn refused(refused: &Refused, without_line: Option<&str>) -> PyErr {
     let sentence = refused.0.as_str();
     let shorter = without_line.and_then(|file| {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::table::{Table, numbers, texts};
 
-/// Collects finished jobs.
+/// Observer that collects finished jobs, for a table of them.
 pub(crate) struct Jobs {
     topologies: Vec<Topology>,
     finished: Vec<(Running, Time)>,
@@ -88,7 +88,7 @@ impl Jobs {
     }
 }
 
-/// Columns that are always present, in order. `corner` stands for one column for each dimension.
+/// Columns of the table of jobs, in order. In place of `corner`, each dimension has a column.
 const LAYOUT: &str = "job submit start finish wait turnaround runtime estimate requested held site blocks corner nodes \
     block subcube dispersal stretch user group application queue partition";
 
@@ -109,7 +109,7 @@ fn array(holds: CellKind, cells: &[Option<String>]) -> ArrayRef {
     }
 }
 
-/// `x` for dimension 0, and so on.
+/// Name of a coordinate: `x`, `y` and `z` for the first three dimensions, then `x3`, `x4`, ….
 fn axis_name(axis: usize) -> String {
     ["x", "y", "z"].get(axis).map_or_else(|| format!("x{axis}"), |&name| name.to_owned())
 }

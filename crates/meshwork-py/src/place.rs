@@ -332,7 +332,7 @@ fn written(text: &str) -> Option<Request> {
     Some(Request::block(&sides?))
 }
 
-/// Number of processors, or a tuple of sides.
+/// Converts a request to Python: a number of processors, or a tuple with the sides of a block.
 ///
 /// A subcube, or a count with constraints, becomes its number of processors.
 pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyAny>> {
@@ -345,9 +345,10 @@ pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<B
     }
 }
 
-/// Placement from a [`Placement`], one or several blocks `(base, sides)`, or node numbers.
+/// Reads a placement that Python gives in one of three forms.
 ///
-/// Node numbers are in the order of the job's ranks.
+/// It is a [`Placement`], one or several blocks `(base, sides)`, or a list of node numbers. Node
+/// numbers are in the order of the job's ranks.
 pub(crate) fn placement(given: &Bound<'_, PyAny>, topology: &Wired) -> PyResult<Nodes> {
     if let Ok(placement) = given.cast::<Placement>() {
         let placement = placement.get();

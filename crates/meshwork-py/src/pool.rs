@@ -116,7 +116,7 @@ impl Pool {
         answer
     }
 
-    /// A mapping is read as columns of pieces for this machine.
+    /// Reads a request. A mapping has the columns for pieces of shared nodes on this machine.
     fn wanted(&self, py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Request> {
         if given.cast::<PyDict>().is_err() {
             return request(given);
@@ -125,7 +125,7 @@ impl Pool {
         self.lock(py)?.pieces(&columns).or_wrong()
     }
 
-    /// Updates the arrays of the site after a change, if jobs share nodes.
+    /// Updates the arrays of the site after a change of the pool. It does so only on shared nodes.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         let pool = self.lock(py)?;
         if pool.site().amounts().is_some() {

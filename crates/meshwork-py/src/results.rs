@@ -36,18 +36,18 @@ pub(crate) struct Results {
     /// Whether the study was built in Python.
     without_file: bool,
     finished: Finished,
-    /// Scenario and replication of runs of which only the means are in memory.
+    /// Scenario and replication of each run of which only the means are in memory.
     ///
-    /// Such runs cannot be stored.
+    /// A run without more than its means cannot be stored.
     partial: BTreeSet<(usize, u64)>,
     build: String,
 }
 
-/// Runs of a scenario as they are passed to another process.
+/// Runs of a scenario in the form in which they are passed to another process.
 ///
 /// The first value is true if all replications are equal, so that one run stands for all. The
-/// second has the finished runs as lines of a store. The third has the failed runs, each with its
-/// replication and error message.
+/// second has a line of the store for each finished run. The third has the replication and the
+/// error message of each failed run.
 type Packed = (bool, Vec<Cow<'static, [u8]>>, Vec<(u64, String)>);
 
 impl Results {
@@ -101,7 +101,7 @@ impl Results {
         Table::of(all)
     }
 
-    /// Rows that `of` returns for each scenario, with the index of their scenario.
+    /// Rows that `of` returns for all scenarios, and for each row the index of its scenario.
     fn lines<'r, T>(&'r self, of: impl Fn(&'r SummaryRow) -> Vec<T>) -> (Vec<usize>, Vec<T>) {
         let lines = self.rows().iter().enumerate();
         lines.flat_map(|(at, row)| of(row).into_iter().map(move |line| (at, line))).unzip()
@@ -163,8 +163,10 @@ impl Results {
         Asked::of(Ok(self.study.clone()), self.without_file)
     }
 
-    /// State for pickling, without the study: the build, the warnings, the runs of each scenario,
-    /// and the runs of which only the means are kept.
+    /// State for pickling, without the study.
+    ///
+    /// It consists of the build, the warnings, the runs of each scenario, and the list of the runs
+    /// of which only the means are kept.
     fn state(&self) -> (&str, &[String], Vec<Packed>, Vec<(usize, u64)>) {
         let Finished { results, warnings, .. } = &self.finished;
         let packed = |(at, runs): (usize, &ScenarioRuns)| {

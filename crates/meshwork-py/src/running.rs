@@ -21,7 +21,10 @@ use crate::strategy::Instance;
 use crate::strategy::observer::InPython;
 use crate::values::swept;
 
-/// Failures, name of the run in messages, and threads that call Python.
+/// Context of the run in this thread.
+///
+/// It has the failures of the study, the name of the run for messages, and the list of threads that
+/// call Python.
 #[derive(Clone, Default)]
 struct Context {
     failures: Arc<Failures>,
@@ -99,18 +102,18 @@ impl Failures {
 pub(crate) struct Overseer<'s> {
     failures: Arc<Failures>,
     askers: Arc<Askers>,
-    /// No further run may begin.
+    /// Whether no further run may begin.
     pub(crate) stop: AtomicBool,
-    /// Active runs must be aborted too.
+    /// Whether active runs must be aborted.
     break_off: AtomicBool,
     interrupt: Interrupt,
-    /// Whether messages identify scenarios by their swept values.
+    /// Whether messages name a scenario by its swept values.
     has_sweep: bool,
     /// Makes a Python observer for each run.
     observer: Option<&'s Py<PyAny>>,
 }
 
-/// Aborts its run between two events once the flag is set.
+/// Observer that aborts a run between two events, once the flag is set.
 pub(crate) struct Stopper<'a>(&'a AtomicBool);
 
 impl Watcher for Overseer<'_> {
@@ -138,8 +141,9 @@ impl Overseer<'_> {
         stopper
     }
 
-    /// No further runs begin after an interrupt, and [`Interrupt`] tells whether active runs are
-    /// aborted.
+    /// Acts on an interrupt by the user, if there was one.
+    ///
+    /// No further run begins. Whether active runs are aborted depends on the [`Interrupt`].
     fn look(
         &self,
         py: Python<'_>,
@@ -202,7 +206,7 @@ fn observer(make: &Py<PyAny>, point: &Point, replication: u64) -> Option<InPytho
     Some(InPython::new(made, &point.scenario.topologies()))
 }
 
-/// Observer that can abort the run, and the caller's observer in Python.
+/// Two observers of one run: one that can abort the run, and the caller's observer in Python.
 struct Both<'a>(Stopper<'a>, InPython);
 
 impl Observer for Both<'_> {
@@ -238,17 +242,19 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Interval between interrupts of Python code, which gives the code time to clean up.
 const INTERRUPT_EVERY: Duration = Duration::from_secs(1);
 
-/// Active calls that run threads. `PROCESS` is the process in which the first of these calls began.
+/// Number of active calls that run threads.
+///
+/// `PROCESS` is the process in which the first of these calls began.
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// Held while threads of this library run.
+/// Guard that counts a call of this library as active while it runs threads.
 pub(crate) struct Active;
 
 impl Active {
-    /// Returns an error if this process was forked while such threads ran.
+    /// Counts a call as active; an error if the process was forked during another active call.
     ///
-    /// They do not exist in the forked process, so their work would never be done.
+    /// Threads of the other call do not exist in the forked process, so its work would never end.
     pub(crate) fn begin() -> PyResult<Active> {
         let process = std::process::id();
         if ACTIVE.load(Ordering::SeqCst) == 0 {
@@ -270,19 +276,22 @@ impl Drop for Active {
     }
 }
 
-/// End of the active runs after an interrupt by the user.
+/// How active runs end after the user has interrupted a study.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// Aborts runs between two events or within Python code. They are not kept.
+    /// Active runs are aborted at once, between two events or within Python code.
+    ///
+    /// An aborted run is not kept.
     AtOnce,
-    /// Active runs go on to their ends. A second interrupt aborts them at once, and they are stored
-    /// as failed runs.
+    /// Active runs continue to their ends.
+    ///
+    /// A second interrupt aborts them at once. An aborted run is stored as failed.
     BetweenRuns,
 }
 
-/// Runs a study without the GIL, and reports progress by `tell`.
+/// Runs a study without the GIL, and reports its progress by calls of `tell`.
 ///
-/// Its arguments are the numbers of done, wanted, reused and failed runs; the progress of
+/// The arguments of `tell` are the numbers of done, wanted, reused and failed runs; the progress of
 /// unfinished runs, as a number of runs; and the number of finished jobs.
 pub(crate) fn run(
     py: Python<'_>,
@@ -299,13 +308,14 @@ pub(crate) fn run(
     raised.map_or(Ok(finished), Err)
 }
 
-/// Makes runs of a study without the GIL and in a separate thread.
+/// Calls the function `act`, which runs a study, in a separate thread and without the GIL.
 ///
-/// Returns the function's result, and the exception of the Python strategy that failed first.
+/// Returns the result of `act`. If Python strategies failed, it also returns the exception of the
+/// first one.
 ///
 /// # Errors
 ///
-/// The interrupt, if there was one, or a failure, if the function panics.
+/// An interrupt by the user, or a failure if `act` panics.
 pub(crate) fn oversee<T: Send>(
     py: Python<'_>,
     interrupt: Interrupt,

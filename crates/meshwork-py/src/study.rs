@@ -21,7 +21,7 @@ use crate::running::{self, apart, guarded};
 use crate::sweep;
 use crate::values::{from_table, swept, to_table, to_toml};
 
-/// Name in messages of a study without a file.
+/// Name, used in messages, of a study that has no file.
 const NAMELESS: &str = "study";
 
 /// A study that has been read.
@@ -56,7 +56,7 @@ impl Study {
     }
 }
 
-/// `key=value`, as on the command line.
+/// Text of a setting such as `workload.load=0.7`, as on the command line.
 fn setting(key: &str, value: &Value) -> String {
     format!("{key}={value}")
 }
@@ -87,7 +87,7 @@ impl Study {
         )
     }
 
-    /// Reads a study from a mapping. `found` has the possible paths of each input file.
+    /// Reads a study from a mapping. `found` has, for each input file, the paths that it may have.
     #[staticmethod]
     fn from_mapping(
         document: &Bound<'_, PyDict>,
@@ -164,7 +164,9 @@ impl Study {
         usize::try_from(count).map_err(wrong)
     }
 
-    /// For each scenario, its swept values, and the scenario as a table with every default filled
+    /// All scenarios, each as a pair of mappings.
+    ///
+    /// The first has the swept values. The second is the whole scenario, with every default filled
     /// in.
     fn scenarios<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
@@ -217,11 +219,12 @@ impl Study {
         Envs::new(&script, count, threads, window, masks)
     }
 
-    /// Begins or resumes a sweep in a folder.
+    /// Begins a sweep in a folder, or resumes it.
     ///
-    /// Returns the path of the file that assigns the unfinished runs to shards (`None` if there are
-    /// none), and the number of units in it. A unit is a run, or all runs of a scenario. Returns
-    /// also the kinds and names of the Python strategies that the study needs.
+    /// Returns three values. The first is the path of the file that assigns the unfinished runs to
+    /// shards; it is `None` if no run is unfinished. The second is the number of units in this
+    /// file: a unit is a run, or all runs of a scenario. The third has the kinds and names of the
+    /// Python strategies that the study needs.
     fn begin_sweep(
         &self,
         py: Python<'_>,

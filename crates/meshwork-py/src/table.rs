@@ -178,7 +178,7 @@ pub(crate) fn texts<'t>(values: impl IntoIterator<Item = Option<&'t str>>) -> Ar
     Arc::new(values.into_iter().collect::<StringArray>())
 }
 
-/// A column of swept values. It has numbers or booleans if all values are such, otherwise texts.
+/// Column of swept values: numbers or booleans if all values are, otherwise texts.
 pub(crate) fn swept(values: &[&Value]) -> ArrayRef {
     let all = |is: fn(&Value) -> bool| values.iter().all(|value| is(value));
     if all(Value::is_integer) {

@@ -14,7 +14,7 @@ pub use crate::lines::{ConfLine, lines};
 pub struct ConfNode {
     pub name: String,
     pub processors: u32,
-    /// Nodes of lower weight are allocated first.
+    /// Weight of the node. Slurm allocates nodes of lower weight first.
     pub weight: u32,
     pub is_up: bool,
     /// Index of the line in [`Conf::node_lines`].
@@ -28,32 +28,34 @@ pub struct Partition {
     pub nodes: NodeSet,
     pub unknown: Option<String>,
     pub topology: Option<String>,
-    /// Fewest nodes of a job.
+    /// Minimum number of nodes of a job.
     pub least: u32,
-    /// Most nodes of a job; `u32::MAX` without a limit.
+    /// Maximum number of nodes of a job; `u32::MAX` without a limit.
     pub most: u32,
     /// Whether jobs that name no partition use this one.
     pub is_default: bool,
     pub is_exclusive: bool,
-    /// Keys and values of the line and of earlier `DEFAULT` lines.
+    /// Keys and values of the partition's line, and defaults from earlier `DEFAULT` lines.
     pub given: ConfLine,
 }
 
-/// Used part of a `slurm.conf`.
+/// Contents of a `slurm.conf` that Meshwork uses: nodes, partitions and settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conf {
     pub nodes: Vec<ConfNode>,
     pub hosts: Hosts,
     pub partitions: Vec<Partition>,
     pub node_lines: Vec<ConfLine>,
-    /// Lines that define neither nodes nor partitions.
+    /// Lines with settings, which define neither nodes nor partitions.
     pub settings: Vec<ConfLine>,
 }
 
 const MOST_NODES: usize = 1 << 24;
 
 impl Conf {
-    /// Last value of a setting. The case of the key does not matter.
+    /// Value of a setting; `None` if it is not set.
+    ///
+    /// If the key occurs several times, the last value counts. The case of the key does not matter.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<&str> {
         self.settings.iter().rev().find_map(|line| line.get(key))
@@ -131,7 +133,7 @@ fn gather(
     Ok(())
 }
 
-/// Adds defaults, which values on the line itself precede.
+/// Adds default values to a line. Values on the line itself take precedence.
 fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
     let own = line.pairs.iter().cloned();
     ConfLine { number: line.number, pairs: defaults.iter().cloned().chain(own).collect() }
@@ -140,7 +142,9 @@ fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
 struct Reader<'a> {
     conf: Conf,
     sets: BTreeMap<String, String>,
-    /// Parsed host lists, which many partitions share, with the first name that does not exist.
+    /// Host lists that were parsed already, since many partitions share one.
+    ///
+    /// Each has its nodes, and the first name in it that does not exist.
     lists: BTreeMap<String, (NodeSet, Option<String>)>,
     findings: &'a mut LintFindings,
 }
@@ -228,7 +232,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Nodes of a host list, and the first name that does not exist.
+    /// Nodes of a host list, and the first name in it that does not exist.
     fn listed(&mut self, list: &str) -> Result<(NodeSet, Option<String>), String> {
         let (mut nodes, mut unknown) = (NodeSet::empty(self.conf.hosts.count()), None);
         for item in hostlist::parts(list)? {

@@ -11,7 +11,9 @@ use meshwork::job::hostlist::names;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
-    /// Number of nodes, and constraints on them. `require` replaces its required nodes.
+    /// Number of nodes, and constraints on them.
+    ///
+    /// The required nodes are not read from here, but from `require`.
     pub wanted: NodeRequest,
     /// Required nodes as a host list.
     pub require: Option<String>,
@@ -19,16 +21,16 @@ pub struct SlurmRequest {
     pub exclude: Option<String>,
     /// Whether the job's base blocks must be free of other jobs while it runs.
     pub whole_blocks: bool,
-    /// Processors of each node; `None` for whole nodes.
+    /// Number of processors that the job takes on each node; `None` if it takes whole nodes.
     pub share: Option<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlurmAnswer {
     Nodes(NodeSet),
-    /// The job may start later; with Slurm's message.
+    /// The job cannot start now, but may start later. The second value is Slurm's message.
     Wait(Wait, SlurmMessage),
-    /// The job can never start, with Slurm's reason.
+    /// The job can never start. The value is the reason in Slurm's words.
     Never(String),
 }
 
@@ -72,7 +74,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         self.held.iter().map(|(name, held)| (name, &held.nodes))
     }
 
-    /// Number of nodes in service without held processors.
+    /// Number of nodes that are in service and of which no processor is held.
     #[must_use]
     pub fn idle(&self) -> u32 {
         self.site.up.count_shared(&self.unused)
@@ -90,13 +92,13 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Some(anchors.fragmentation(&idle))
     }
 
-    /// Answer to a request in the current state, without an allocation.
+    /// Decision on a request in the current state. It allocates nothing.
     #[must_use]
     pub fn ask(&self, asked: &SlurmRequest) -> SlurmAnswer {
         self.ask_without(asked, None)
     }
 
-    /// Answer to a request without the nodes in `kept`, which may serve the job later.
+    /// Decision on a request if the job must not take the nodes in `kept` now, but may later.
     #[must_use]
     pub fn ask_without(&self, asked: &SlurmRequest, kept: Option<&NodeSet>) -> SlurmAnswer {
         let mut wanted = asked.wanted.clone();
@@ -119,7 +121,9 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         }
     }
 
-    /// Nodes as from [`ask_without`](SlurmAllocator::ask_without), if the job can start now.
+    /// Nodes on which the job can start now without the nodes in `kept`, if it can.
+    ///
+    /// They are the nodes that [`ask_without`](SlurmAllocator::ask_without) chooses.
     #[must_use]
     pub fn find_without(&self, asked: &SlurmRequest, kept: &NodeSet) -> Option<NodeSet> {
         let mut wanted = asked.wanted.clone();
@@ -130,7 +134,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         find(self.site.rule(), &self.site.nodes, &wanted, &available)
     }
 
-    /// Allocates the nodes of [`ask`](SlurmAllocator::ask), if any, and returns the answer.
+    /// Decides on a request by [`ask`](SlurmAllocator::ask), and allocates the chosen nodes, if
+    /// any.
     pub fn allocate(&mut self, name: &K, asked: &SlurmRequest) -> SlurmAnswer {
         let told = self.ask(asked);
         if let SlurmAnswer::Nodes(nodes) = &told {
@@ -160,7 +165,9 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Some(held.nodes.count())
     }
 
-    /// Processors of each node; `None` if partition or request require whole nodes.
+    /// Number of processors that a job takes on each node; `None` if it takes whole nodes.
+    ///
+    /// A job takes whole nodes if its partition or its request demands it.
     fn share(&self, asked: &SlurmRequest) -> Option<u32> {
         asked.share.filter(|_| !self.site.is_exclusive && !asked.whole_blocks)
     }

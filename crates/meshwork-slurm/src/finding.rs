@@ -10,25 +10,25 @@ pub enum Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     Fatal,
-    /// Slurm would start, but behave differently than intended.
+    /// Slurm would start, but would behave differently than the user intends.
     Warning,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LintFinding {
     pub source: Source,
-    /// Line number, counted from 1; `None` for the file as a whole.
+    /// Number of the line, counted from 1; `None` if the finding is on the whole file.
     pub line: Option<usize>,
     pub level: Level,
     pub says: String,
-    /// Messages that Slurm logs, as far as known.
+    /// Messages that Slurm would log about the problem, as far as they are known.
     pub slurm: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LintFindings(pub Vec<LintFinding>);
 
-/// Slurm would not start: the reason is a fatal finding.
+/// Error that the findings explain: Slurm would not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fatal;
 
@@ -38,12 +38,14 @@ impl LintFindings {
         Fatal
     }
 
-    /// Adds a warning about a silently accepted part of the topology file.
+    /// Adds a warning about a part of the topology file that Slurm accepts without a message.
     pub fn warn(&mut self, line: usize, says: impl Into<String>) {
         self.add(Source::Topology, Some(line), Level::Warning, says.into(), &[]);
     }
 
-    /// Adds a warning about a part of the topology file that Slurm logs before it starts.
+    /// Adds a warning about a part of the topology file.
+    ///
+    /// Slurm logs the messages `slurm` about this part, and starts nevertheless.
     pub fn warn_logged(&mut self, line: usize, says: impl Into<String>, slurm: &[&str]) {
         self.add(Source::Topology, Some(line), Level::Warning, says.into(), slurm);
     }

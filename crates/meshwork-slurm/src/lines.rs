@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfLine {
-    /// Counted from 1; of a continued line, the first line's number.
+    /// Number of the line, counted from 1. For a continued line, it is the number of its first
+    /// line.
     pub number: usize,
     pub pairs: Vec<(String, String)>,
 }
 
 impl ConfLine {
-    /// Last value of a key, whose case does not matter.
+    /// Value of a key; `None` if the line does not have the key.
+    ///
+    /// If the key occurs several times, the last value counts. The case of the key does not matter.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         let pair = self.pairs.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(key));

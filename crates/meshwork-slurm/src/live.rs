@@ -18,14 +18,14 @@ pub struct QueuedJob {
     /// Identifier that users see: `17`, `17_3` for a task of an array, or `17+1` for a component of
     /// a heterogeneous job.
     pub id: String,
-    /// Number of the job's record, of which each task of an array has its own.
+    /// Number of the job's record in Slurm. Each task of an array has a record of its own.
     pub number: u64,
     pub partition: String,
-    /// State in two letters, such as `PD` or `R`.
+    /// State as a code of Slurm, such as `PD` for pending or `R` for running.
     pub state: String,
     /// Number of nodes that the job holds or requests, at most.
     pub nodes: u32,
-    /// 0 if the job is held.
+    /// Priority of the job; 0 if the job is held.
     pub priority: u64,
     pub reason: String,
     /// Held nodes as a host list.
@@ -35,9 +35,11 @@ pub struct QueuedJob {
     pub excludes: String,
     pub dependency: String,
     pub submitted: Option<i64>,
-    /// In seconds since 1970; of a waiting job, its expected or earliest allowed start.
+    /// Start time in seconds since 1970.
+    ///
+    /// For a waiting job, it is the expected start or the earliest allowed start.
     pub start: Option<i64>,
-    /// End by the time limit, in seconds since 1970.
+    /// Time at which the job reaches its time limit, in seconds since 1970.
     pub end: Option<i64>,
     /// Time limit in seconds.
     pub limit: Option<i64>,
@@ -57,7 +59,9 @@ impl QueuedJob {
         self.state == "PD"
     }
 
-    /// Job id and submission time, because a restarted controller may reuse job ids.
+    /// Identity of the job: its id and its submission time.
+    ///
+    /// The id alone does not suffice, because a restarted controller may reuse job ids.
     #[must_use]
     pub fn key(&self) -> (String, i64) {
         (self.id.clone(), self.submitted.unwrap_or(0))
@@ -216,7 +220,7 @@ pub fn read_nodes(text: &str) -> Vec<(String, String)> {
 pub struct NodeReservation {
     pub name: String,
     pub nodes: String,
-    /// In seconds since 1970.
+    /// Start time in seconds since 1970.
     pub start: i64,
     pub end: i64,
 }
@@ -257,7 +261,7 @@ pub struct ShownJob {
     pub partition: String,
     pub submitted: i64,
     pub num_nodes: String,
-    /// `AdminComment` of operators.
+    /// Content of the job's field `AdminComment`, which operators of Slurm set.
     pub note: String,
     pub requires: String,
 }
@@ -304,7 +308,7 @@ pub fn read_partition(text: &str) -> Option<ShownPartition> {
     })
 }
 
-/// Begins each `AdminComment` of Meshwork.
+/// Mark at the beginning of each `AdminComment` that Meshwork writes.
 const NOTE: &str = "mw:";
 
 /// Requests of a user that Meshwork overwrites at a placement, kept in the `AdminComment` of the
@@ -324,7 +328,7 @@ impl OwnWishes {
         format!("{NOTE}{}", all.join(";"))
     }
 
-    /// Reads the requests from an `AdminComment`; `None` if it is not one of Meshwork.
+    /// Reads the user's requests from an `AdminComment`; `None` if Meshwork did not write it.
     #[must_use]
     pub fn read(note: &str) -> Option<OwnWishes> {
         let mut wishes = OwnWishes::default();
@@ -368,8 +372,9 @@ fn word(word: &str) -> Result<&str, String> {
 
 /// Line for `scontrol` that moves a job to a partition where it starts on exactly these nodes.
 ///
-/// Ranks follow the order of `nodes`. If `fixes_number`, the line also sets the number of nodes. It
-/// stores the overwritten requests `kept` in the job's `AdminComment`.
+/// The order of the job's ranks is that of `nodes`. If `fixes_number` is true, the line also sets
+/// the number of nodes. If `kept` is given, it has the user's requests that the line overwrites.
+/// The line then stores them in the job's `AdminComment`.
 ///
 /// # Errors
 /// A name has a character that a line for `scontrol` must not contain.
@@ -413,7 +418,9 @@ pub fn move_line(job: &str, partition: &str) -> Result<String, String> {
     Ok(format!("update JobId={} Partition={}", word(job)?, word(partition)?))
 }
 
-/// Line for `scontrol` that opens a partition, whose jobs Slurm then starts, or closes it.
+/// Line for `scontrol` that opens or closes a partition.
+///
+/// Slurm starts the jobs of a partition only while the partition is open.
 pub fn state_line(partition: &str, is_open: bool) -> Result<String, String> {
     let state = if is_open { "UP" } else { "DOWN" };
     Ok(format!("update PartitionName={} State={state}", word(partition)?))
@@ -432,7 +439,7 @@ pub fn shape(comment: &str) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
 
-    /// Output of `squeue` for records with values in the order of [`FIELDS`].
+    /// Prints records as `squeue` does. Each record has its values in the order of [`FIELDS`].
     fn printed(token: &str, records: &[[&str; 22]]) -> String {
         let record = |fields: &[&str; 22]| {
             let fields: String = fields.iter().map(|field| format!("{token}{field}")).collect();

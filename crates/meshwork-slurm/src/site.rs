@@ -14,12 +14,12 @@ use meshwork::job::hostlist;
 pub struct SlurmFiles {
     pub topology: String,
     pub conf: Option<String>,
-    /// Read by the lint only.
+    /// Path of the `gres.conf`, which only the lint reads.
     pub gres: Option<String>,
 }
 
 impl SlurmFiles {
-    /// Names of all files, as words of a sentence.
+    /// Names of all files, joined by commas and `and`.
     #[must_use]
     pub fn names(&self) -> String {
         match (&self.conf, &self.gres) {
@@ -29,7 +29,8 @@ impl SlurmFiles {
         }
     }
 
-    /// Sentence with file and line, and with Slurm's message if the finding is fatal.
+    /// Sentence on a finding, with its file and line. For a fatal finding, it ends with Slurm's
+    /// message.
     #[must_use]
     pub fn sentence(&self, finding: &LintFinding) -> String {
         let slurm = finding.slurm.last().filter(|_| finding.level == Level::Fatal);
@@ -37,7 +38,7 @@ impl SlurmFiles {
         format!("{}{slurm}", self.place(finding))
     }
 
-    /// Sentence with file and line, without Slurm's message.
+    /// Sentence on a finding, with its file and line, but without Slurm's message.
     #[must_use]
     pub fn place(&self, finding: &LintFinding) -> String {
         let file = match finding.source {
@@ -56,10 +57,10 @@ pub struct Reading {
     /// Whether the topologies come from a model of topograph, which Slurm does not read.
     pub is_model: bool,
     pub findings: LintFindings,
-    /// The default one first; empty if Slurm would not start.
+    /// Topologies of the files, the default one first. The list is empty if Slurm would not start.
     pub topologies: Vec<(SlurmTopology, Structure)>,
     pub hosts: Hosts,
-    /// `None` without a valid `slurm.conf`.
+    /// Contents of the `slurm.conf`; `None` if there is no such file, or it is invalid.
     pub conf: Option<Conf>,
 }
 
@@ -80,7 +81,7 @@ pub fn read(
     Ok(read_texts(files, &topology_text, conf_text.as_deref(), &mut include))
 }
 
-/// Reads configuration files whose texts are given; see [`read`].
+/// Variant of [`read`] for files whose texts are already in memory.
 pub fn read_texts(
     files: SlurmFiles,
     topology: &str,
@@ -194,7 +195,9 @@ impl Reading {
         self.findings.first_fatal().map(|finding| self.files.sentence(finding))
     }
 
-    /// Names of all nodes in the topologies, in order, each with its first line.
+    /// Names of all nodes in the topologies, in alphabetical order.
+    ///
+    /// Each name has the number of the first line that lists it.
     #[must_use]
     pub fn listed_hosts(&self) -> Vec<(String, usize)> {
         let mut hosts: Vec<(String, usize)> = Vec::new();
@@ -207,9 +210,10 @@ impl Reading {
         hosts
     }
 
-    /// Partition of this name. Without a name, it is the default partition, or else the only one.
+    /// Partition with this name. Without a name, it is the default partition.
     ///
-    /// Without a `slurm.conf`, the partition has all nodes and the default topology.
+    /// If no partition is the default, it is the only one. Without a `slurm.conf`, there is one
+    /// partition, which has all nodes and the default topology.
     ///
     /// # Errors
     /// Slurm would not start, or there is no such partition.
@@ -241,7 +245,8 @@ impl Reading {
         self.site_in(conf, found.nodes.clone(), topology, found.is_exclusive)
     }
 
-    /// Nodes of all partitions with the default topology, or all nodes without a `slurm.conf`.
+    /// Nodes of all partitions that use the default topology. Without a `slurm.conf`, it is all
+    /// nodes.
     pub fn cluster(&self) -> Result<SlurmSite, String> {
         let Some(conf) = &self.conf else { return self.site(None) };
         if let Some(refusal) = self.refusal() {
@@ -255,7 +260,9 @@ impl Reading {
         self.site_in(conf, whole, first, is_exclusive)
     }
 
-    /// The nodes `whole` as a site with the topology of this name, or with the first one.
+    /// Site that consists of the nodes `whole`.
+    ///
+    /// It has the topology of this name or, without a name, the first topology.
     fn site_in(
         &self,
         conf: &Conf,
@@ -280,7 +287,7 @@ impl Reading {
         self.site_of(self.all(), self.all(), &[], Some(topology), false)
     }
 
-    /// Weights and processors of all hosts, which are 1 without a node of this name.
+    /// Weight and number of processors of each host. Both are 1 if `nodes` does not have the host.
     pub(crate) fn nodes_of(&self, nodes: &[conf::ConfNode]) -> Nodes {
         let mut weights = vec![1; self.hosts.count() as usize];
         let mut processors = weights.clone();

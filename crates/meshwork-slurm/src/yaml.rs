@@ -10,10 +10,10 @@ pub struct Yaml {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// Text or number as written, and whether it is in quotes.
+    /// Text or number as it is written in the file, and whether it is in quotes.
     Scalar(String, bool),
     List(Vec<Yaml>),
-    /// Keys with their lines and values, in the order of the text.
+    /// Keys in the order of the text, each with its line and its value.
     Map(Vec<(String, usize, Yaml)>),
 }
 
@@ -40,7 +40,7 @@ impl Yaml {
         }
     }
 
-    /// Elements of a list. Another value counts as its only element.
+    /// Elements of a list. Any other value counts as a list with this value as its only element.
     #[must_use]
     pub fn items(&self) -> &[Yaml] {
         match &self.value {
@@ -54,7 +54,7 @@ impl Yaml {
         matches!(&self.value, Value::Scalar(text, false) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
-    /// Words for error messages, such as `a list`.
+    /// Phrase on the kind of the value for error messages, such as `a list`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.value {
@@ -65,7 +65,7 @@ impl Yaml {
     }
 }
 
-/// Collection that is being read: a list, or a mapping whose last key has no value yet.
+/// List or mapping that is being read. The last key of a mapping may still have no value.
 enum Open {
     List(usize, Vec<Yaml>),
     Map(usize, Vec<(String, usize, Yaml)>, Option<(String, usize)>),

@@ -30,7 +30,7 @@ pub(super) struct Allocation {
 }
 
 impl Allocation {
-    /// Returns an error if the machine is flat, so that it has no blocks.
+    /// Creates an environment; an error if the machine is flat, since such a machine has no blocks.
     pub(super) fn new(script: Script, catalogue: &Catalogue) -> Result<Allocation, String> {
         let catalogue = catalogue.with(&AGENT).map_err(|error| error.to_string())?;
         let machine = machine(&script, Some(AGENT.about.name), &catalogue)?;
@@ -56,7 +56,7 @@ impl Allocation {
     }
 }
 
-/// Sides of the requested block on this topology.
+/// Sides of the block that an allocator of blocks would place for a request.
 fn block(request: &Request, topology: &Topology) -> Option<Dims> {
     match shaped(request, Asks::Block, topology, ShapeRule::Squarest)? {
         Request::Block(sides) => Some(sides),

@@ -14,11 +14,11 @@ use crate::catalogue;
 use crate::error::{failed, wrong};
 use crate::running::{Active, guarded};
 
-/// Environment, whether its episode has ended, and its next episode.
+/// One environment, with whether its episode has ended and the number of its next episode.
 struct Slot {
     env: Box<dyn Env>,
     is_over: bool,
-    /// Episode of the next automatic reset.
+    /// Number of the episode with which the next automatic reset begins.
     next: u64,
 }
 
@@ -30,7 +30,8 @@ pub(crate) struct Envs {
     threads: Option<rayon::ThreadPool>,
     process: u32,
     masks: bool,
-    /// Flags and numbers of an observation, and actions.
+    /// Lengths of an observation and of the actions: its flags, its numbers, and the possible
+    /// actions.
     sizes: [usize; 3],
     flags: Arc<[AtomicU8]>,
     numbers: Arc<[AtomicU64]>,
@@ -42,7 +43,7 @@ pub(crate) struct Envs {
     outcome: Arc<[AtomicU64]>,
 }
 
-/// Values in the outcome of a decision.
+/// Number of values in an outcome: reward, time, end of the episode, and invalid action.
 const OUTCOME: usize = 4;
 
 impl Envs {
@@ -92,7 +93,7 @@ impl Envs {
         })
     }
 
-    /// Writes an observation and an outcome to the environment's part of the memory.
+    /// Writes the observation and the outcome of one environment to the memory that arrays view.
     fn show(&self, at: usize, slot: &mut Slot, step: Step) {
         let [flags, numbers, actions] = self.sizes;
         let (flag, number) = (&self.flags[at * flags..], &self.numbers[at * numbers..]);
@@ -134,7 +135,7 @@ impl Envs {
         Ok(())
     }
 
-    /// Uses all threads of the vector environment.
+    /// Calls a function for each environment, on all threads of the vector environment.
     fn each(
         &self,
         py: Python<'_>,

@@ -11,9 +11,9 @@ use toml::{Table, Value};
 
 use super::Script;
 
-/// Machine in `script` with the named allocator, or that of the script, and without jobs.
+/// Machine of `script` without jobs, outages and scheduler, since only the agent starts jobs.
 ///
-/// Outages and scheduler are left out: nothing fails, and only the agent starts jobs.
+/// It has the allocator of this name or, without a name, the allocator of `script`.
 pub(super) fn machine(
     script: &Script,
     allocator: Option<&str>,
@@ -57,7 +57,7 @@ impl Scheduler for Agent<'_> {
     }
 }
 
-/// Simulation of the first jobs of a workload, and how long they have waited.
+/// Simulation of an episode's jobs, with the total time for which they have waited.
 pub(super) struct Episode {
     simulation: Simulation<'static>,
     waited: f64,

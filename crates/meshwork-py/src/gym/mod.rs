@@ -22,7 +22,7 @@ use meshwork_lab::run::inputs::Files;
 pub(crate) struct Script {
     pub(crate) scenario: Scenario,
     pub(crate) files: Arc<Files>,
-    /// Jobs of an episode, from the start of the workload.
+    /// Number of jobs in an episode. An episode has the first jobs of the workload.
     pub(crate) jobs: u64,
 }
 
@@ -32,25 +32,25 @@ pub(crate) struct Step {
     /// Minus the total wait of all jobs since the last decision.
     pub(crate) reward: f64,
     pub(crate) is_over: bool,
-    /// Whether the action was impossible, and was treated as waiting.
+    /// Whether the action was impossible. It was then treated as the action to wait.
     pub(crate) was_invalid: bool,
 }
 
 /// Environment in which an agent takes actions.
 pub(crate) trait Env: Send {
-    /// The number of the episode determines its random numbers.
+    /// Begins an episode. Its number determines its random numbers.
     fn reset(&mut self, episode: u64) -> Result<(), String>;
 
     fn step(&mut self, action: u32) -> Result<Step, String>;
 
-    /// Calls `flags` and `numbers` for each value of the observation, with its index.
+    /// Passes the values of the observation to `flags` or `numbers`, each with its index.
     fn observe(&self, flags: &mut dyn FnMut(usize, bool), numbers: &mut dyn FnMut(usize, f64));
 
-    /// Calls `can` with each action, and whether it is possible.
+    /// Calls `can` for each action, with whether the action is possible now.
     fn mask(&mut self, can: &mut dyn FnMut(usize, bool));
 
     fn now(&self) -> f64;
 
-    /// Flags and numbers of an observation, and actions.
+    /// Number of flags in an observation, of numbers in an observation, and of actions.
     fn sizes(&self) -> [usize; 3];
 }

@@ -48,7 +48,7 @@ impl InPython {
         placement(&answer, self.site.get().topology()).map(Some)
     }
 
-    /// Reason why a placement is invalid, if it is.
+    /// Reason why a placement is invalid; `None` if it is valid.
     fn is_wrong(placement: &Nodes, request: &Request, site: &Model) -> Option<String> {
         let grid = site.grid();
         if u64::from(placement.len()) < request.nodes() {

@@ -38,7 +38,7 @@ use crate::error::wrong;
 pub(crate) struct Cluster {
     pub(super) lent: Lent<Model<'static>>,
     topologies: Vec<Arc<Wired>>,
-    /// Identifiers in the model, by position in the order of arrival.
+    /// Identifiers of jobs in the simulation, by their positions in the order of arrival.
     tickets: Mutex<BTreeMap<u64, Ticket>>,
 }
 
@@ -48,7 +48,7 @@ impl Cluster {
         Cluster { lent: Lent::nothing(), topologies, tickets: Mutex::default() }
     }
 
-    /// Records jobs that have joined the queue.
+    /// Records the identifiers of jobs that have joined the queue.
     pub(super) fn note(&self, joined: impl Iterator<Item = Ticket>) {
         let mut tickets = self.tickets.lock().unwrap_or_else(PoisonError::into_inner);
         tickets.extend(joined.map(|ticket| (ticket.id.0, ticket)));

@@ -40,7 +40,7 @@ impl<T> Lent<T> {
         done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Panics of the function become Python exceptions.
+    /// Calls `act` with the lent value. If `act` panics, a Python exception is raised.
     pub(super) fn with<R>(&self, what: &str, act: impl FnOnce(&mut T) -> R) -> PyResult<R> {
         let lent = match self.0.try_lock() {
             Ok(lent) => lent,

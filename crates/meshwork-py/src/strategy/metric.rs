@@ -16,7 +16,7 @@ fn metric(about: &'static About, machine: &[Wired]) -> Instance {
     made("metric", about.name, machine, |py| Ok(PyDict::new(py)))
 }
 
-/// Finished job's value, for a metric that is a mean over jobs.
+/// Function that computes a metric's value for a finished job. The metric is a mean over jobs.
 pub(crate) fn value(about: &'static About, machine: &[Wired]) -> JobValue {
     let (instance, sites) = (metric(about, machine), sites(machine));
     Box::new(move |running: &Running, now: Time, _: &Rules| {

@@ -43,7 +43,7 @@ fn instance(kind: &'static str, params: &Params, machine: &[Wired]) -> Instance 
     })
 }
 
-/// Instance of a registered class, with the parameters that `given` returns.
+/// Creates an instance of a registered class. `given` returns the parameters of the class.
 fn made(
     kind: &'static str,
     name: &str,
@@ -86,8 +86,9 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Wraps an object for the run of this thread. Its flags and optional methods are looked up
-    /// once, here.
+    /// Wraps a Python object for the run of this thread.
+    ///
+    /// The flags and the optional methods of the object are looked up only once, here.
     pub(crate) fn of(kind: &'static str, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         note_asker(object.py())?;
         let flag =
@@ -108,12 +109,12 @@ impl Instance {
         })
     }
 
-    /// Ends the run after an exception.
+    /// Ends the run because the strategy has raised an exception.
     fn give_up(&self, doing: &str, cause: PyErr) -> ! {
         give_up(&format!("the {} `{}` raised {doing}", self.kind, self.name), Some(cause))
     }
 
-    /// Ends the run after an invalid answer.
+    /// Ends the run because the strategy has given an invalid answer.
     fn break_off(&self, what: &str) -> ! {
         give_up(&format!("the {} `{}` {what}", self.kind, self.name), None)
     }

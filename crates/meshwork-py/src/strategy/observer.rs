@@ -12,7 +12,7 @@ use super::Instance;
 use super::job::Job;
 use crate::place::Placement;
 
-/// Topologies of the sites, for placements on them.
+/// Topology of each site, shared by the placements on that site.
 pub(crate) type Sites = Arc<[Arc<Wired>]>;
 
 pub(crate) fn sites(machine: &[Wired]) -> Sites {
@@ -222,7 +222,7 @@ const METHODS: [&str; 15] = [
 pub(crate) struct InPython {
     instance: Instance,
     sites: Sites,
-    /// Which of [`METHODS`] the observer has; others are not called.
+    /// For each of [`METHODS`], whether the observer has it. Only methods that it has are called.
     has: [bool; METHODS.len()],
 }
 

@@ -30,8 +30,10 @@ use crate::place::Placement;
 #[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Offers {
     pub(super) lent: Lent<Model<'static>>,
-    /// Proposals of sites in this attempt to place a job. An allocator that draws random numbers
-    /// would propose another placement if it were called again.
+    /// Placements that sites have proposed in this attempt to place a job.
+    ///
+    /// They are kept because an allocator that draws random numbers would propose another placement
+    /// if it were called again.
     proposed: Mutex<BTreeMap<usize, Option<Proposal>>>,
 }
 

@@ -30,7 +30,7 @@ use crate::values::tuple;
 pub(crate) struct Site {
     topology: Arc<Wired>,
     free: Arc<[AtomicU8]>,
-    /// Allocation that holds each node, counted from 0; −1 if it is free.
+    /// Number of the allocation that holds each node, counted from 0; −1 if the node is free.
     holder: Arc<[AtomicI32]>,
     /// Time at which each node was allocated, as bits; NaN if it is free.
     since: Arc<[AtomicU64]>,
@@ -40,7 +40,7 @@ pub(crate) struct Site {
 
 #[derive(Clone)]
 struct State {
-    /// Bit set with the contents of the flags in `free`.
+    /// Bit set with one bit for each node. It has the contents of `free`.
     words: Vec<u64>,
     claims: i32,
 }
@@ -65,7 +65,7 @@ impl Site {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does not follow later changes.
+    /// Copy of the site that does not follow later changes.
     pub(crate) fn fork(&self) -> Site {
         Site {
             topology: Arc::clone(&self.topology),
@@ -126,7 +126,7 @@ impl Site {
         });
     }
 
-    /// Resets the site to these held placements, allocated at time 0.
+    /// Resets the site. The nodes of the placements `held` then count as allocated at time 0.
     pub(crate) fn set_to<'n>(
         &self,
         model: &Model,

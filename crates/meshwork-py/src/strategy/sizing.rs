@@ -87,10 +87,10 @@ impl InPython {
     }
 }
 
-/// Size from a sizing in Python, in the form of the demand's request.
+/// Converts a size that a sizing in Python has chosen to the form of the job's request.
 ///
-/// In Python, a size is a number of processors if the request is a subcube or a count with
-/// constraints. The constraints are kept.
+/// If the request is a subcube or a count with constraints, the size from Python is a number of
+/// processors. The constraints are kept.
 fn in_form(request: Request, demand: &Model<'_>) -> Request {
     match (&request, demand.request, demand.asks) {
         (Request::Nodes(nodes), Request::Constrained(constraints), _) => {

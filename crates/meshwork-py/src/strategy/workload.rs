@@ -34,7 +34,7 @@ pub(crate) fn build(
 struct Jobs {
     instance: Instance,
     jobs: Py<PyAny>,
-    /// Whether owners of jobs, such as users, are read.
+    /// Whether the owners of jobs, such as users, are read from Python.
     owners: bool,
     given: u64,
     last: Time,

@@ -6,7 +6,7 @@ use crate::topology::{SlurmTopology, Structure, Switch, TopologyKind};
 
 const MOST: usize = 200;
 
-/// Stand for the boxes of nodes in the drawing of a torus, in order.
+/// Letters for the boxes of nodes in the drawing of a torus, in the order of the boxes.
 const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// Lines of a drawing; empty if there is nothing to draw, or too much.

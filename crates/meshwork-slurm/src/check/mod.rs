@@ -25,7 +25,7 @@ pub struct LintReport {
     pub drawings: Vec<Vec<String>>,
 }
 
-/// Reads the files by the function `text`, and checks them.
+/// Reads configuration files by the function `text`, and lints them.
 pub fn check(
     topology: &Path,
     conf: Option<&Path>,

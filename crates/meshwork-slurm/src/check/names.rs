@@ -101,7 +101,7 @@ const OPTIONS: &str = "\
     sched_interval sched_max_job_start sched_min_interval spec_cores_first step_retry_count \
     step_retry_time time_min_as_soft_limit whole_hetjob whole_pack";
 
-/// Most edits between a misspelt name and the known one.
+/// Maximum number of edits between a misspelt name and the known name that is suggested.
 const MOST_EDITS: usize = 2;
 
 /// Adds a finding for each unknown key or option of a `slurm.conf`.
@@ -151,8 +151,10 @@ pub(super) fn look(conf: &Conf, findings: &mut LintFindings) {
     }
 }
 
-/// Most similar known name of an unknown name, with the number of edits. The inner result is `None`
-/// if none is similar.
+/// Looks for the known name that is most similar to a name; `None` if the name itself is known.
+///
+/// The inner value is the similar name, after the number of edits. It is `None` if no known name is
+/// similar.
 #[allow(clippy::option_option)]
 fn unknown<'a>(name: &str, known: &'a str) -> Option<Option<(usize, &'a str)>> {
     let distance =
@@ -165,7 +167,7 @@ fn unknown<'a>(name: &str, known: &'a str) -> Option<Option<(usize, &'a str)>> {
     }
 }
 
-/// Question after an unknown name with a similar one.
+/// Question such as `did you mean ...?` for a misspelt name; empty without a similar name.
 fn hint(meant: Option<(usize, &str)>) -> String {
     meant.map(|(_, right)| format!(" (did you mean `{right}`?)")).unwrap_or_default()
 }

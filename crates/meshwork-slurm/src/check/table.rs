@@ -69,10 +69,11 @@ pub(super) fn of(structure: &Structure) -> PlacementTable {
     }
 }
 
-/// Placements of tori, with a row for each. `anchors` is the number of positions of a placement's
-/// boxes. A job in a box makes all larger boxes that overlap it unavailable. `breaks_least` and
-/// `breaks_most` are the fewest and the most boxes of the next larger placement that one job makes
-/// unavailable on an otherwise empty machine.
+/// Table of the placements of tori, with a row for each placement.
+///
+/// `anchors` is the number of positions of a placement's boxes. A job in a box makes all larger
+/// boxes that overlap the box unavailable. The table counts these boxes for the next larger
+/// placement, on an otherwise empty machine: at least `breaks_least`, at most `breaks_most`.
 fn placements(anchors: &Anchors, named: &[NamedNodes]) -> PlacementTable {
     let mut rows = Vec::new();
     for (torus, named) in anchors.toruses().iter().zip(named) {

@@ -37,13 +37,16 @@ impl<K: Ord> SharedAllocator<K> {
         self.held.iter().map(|(name, grants)| (name, &grants[..]))
     }
 
-    /// Answer to a request in the current state, without an allocation.
+    /// Decision on a request in the current state. It allocates nothing.
     #[must_use]
     pub fn ask(&mut self, request: &SharedRequest) -> SharedDecision {
         self.book.decide(&self.site.machine, request)
     }
 
-    /// Allocates the parts of [`ask`](SharedAllocator::ask) in place of the job's earlier ones.
+    /// Decides on a request by [`ask`](SharedAllocator::ask), and allocates the chosen parts of
+    /// nodes.
+    ///
+    /// If the job holds other parts already, it gives them back.
     pub fn allocate(&mut self, name: K, request: &SharedRequest) -> SharedDecision {
         let decision = self.ask(request);
         if let SharedDecision::Start { grants, .. } = &decision {

@@ -9,14 +9,14 @@ use crate::lines::{ConfLine, lines};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GresLine {
     pub line: usize,
-    /// `None` for all nodes.
+    /// Names of the nodes to which the line applies; `None` if it applies to all nodes.
     pub nodes: Option<Vec<String>>,
     /// Type of the GPUs, in lower case.
     pub model: Option<String>,
     pub count: u32,
     /// Whether the key `File` names device files.
     pub has_files: bool,
-    /// Cores near the GPUs, if the line says.
+    /// Numbers of the cores near the GPUs; `None` if the line does not give them.
     pub cores: Option<Vec<u32>>,
     /// For each GPU of the node, its links to this line's GPU, and -1 for that GPU itself.
     pub links: Option<Vec<i32>>,
@@ -100,7 +100,7 @@ fn gpus(line: &ConfLine) -> Result<GresLine, String> {
     })
 }
 
-/// Number of device files in a list such as `/dev/nvidia[0-3]`.
+/// Number of the device files that a list such as `/dev/nvidia[0-3]` names.
 fn files(list: &str) -> Result<u32, String> {
     Ok(hostlist::names(list)?.len() as u32)
 }

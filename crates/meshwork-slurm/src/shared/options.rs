@@ -47,7 +47,7 @@ pub fn read(text: &str, site: &SharedSite) -> Result<SharedRequest, String> {
     Ok(request)
 }
 
-/// Long name of the option in a word, and the value if the word has it.
+/// Splits a word into the long name of its option, and the value of the option if it has one.
 fn split(word: &str) -> Result<(&str, Option<&str>), String> {
     if let Some(long) = word.strip_prefix("--") {
         return Ok(match long.split_once('=') {
@@ -172,7 +172,9 @@ fn gpus(site: &SharedSite, name: &str, value: &str) -> Result<GpuCount, String> 
     Ok(GpuCount { count, model: model.map(|model| site.model(model)) })
 }
 
-/// Order of sockets: the second word of the option `-m`, after `:`. The first may be empty.
+/// Order of sockets: the second part of the value of option `-m`, whose parts a `:` separates.
+///
+/// The first part, the order of nodes, may be empty.
 fn order(value: &str) -> Result<SocketOrder, String> {
     let mut parts = value.split(':');
     let (nodes, sockets) = (parts.next().unwrap_or_default(), parts.next());

@@ -10,7 +10,7 @@ use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{Value, Yaml};
 
-/// Suffixes of annotation keys for a node's domains, the smaller one first.
+/// Ends of the annotation keys that name a node's domains: the smaller domain, then the larger.
 const DOMAINS: [&str; 2] = ["/sub-domain", "/domain"];
 
 struct Listed {
@@ -61,7 +61,9 @@ pub(super) fn read(
     Ok(topologies)
 }
 
-/// Listed switches, then the leaf switches that nodes name, in the order of the nodes.
+/// Switches of a model: first those that it lists, then the leaf switches that nodes name.
+///
+/// Leaf switches are in the order of their first nodes.
 fn switches(
     document: &Yaml,
     listed: &[Listed],
@@ -124,9 +126,11 @@ fn switches(
     Ok(switches)
 }
 
-/// Topology `block` of the smaller domains, or else the larger ones, if all nodes are in such
-/// domains. A base block has the number of nodes of the smallest domain. The listed sizes are this
-/// number times 1, 2, 4, …, up to the number of domains.
+/// Topology `block` whose base blocks are the domains of nodes.
+///
+/// The smaller domains are used if all nodes are in one, otherwise the larger domains. A base block
+/// counts as many nodes as the smallest domain has. The listed block sizes are this number times 1,
+/// 2, 4, …, up to the number of domains.
 fn blocks(line: usize, listed: &[Listed]) -> Option<SlurmTopology> {
     let filled = || listed.iter().filter(|item| !item.nodes.is_empty());
     let level = (0..DOMAINS.len()).find(|&at| filled().all(|item| item.domains[at].is_some()))?;

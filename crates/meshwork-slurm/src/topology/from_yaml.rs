@@ -115,7 +115,7 @@ fn flat(body: &Yaml, findings: &mut LintFindings) -> Result<TopologyKind, Fatal>
     Err(findings.fatal(body.line, says, &[yaml::FATAL]))
 }
 
-/// Sizes in `block_sizes`, and the line of the list, unless it is empty.
+/// Block sizes that the key `block_sizes` lists, with the line of the list; `None` if it is empty.
 fn block_sizes(
     given: &Yaml,
     findings: &mut LintFindings,
@@ -230,7 +230,7 @@ fn flag(value: &Yaml, key: &str, findings: &mut LintFindings) -> Result<bool, Fa
     }
 }
 
-/// Text of a key. A list of texts is joined with commas.
+/// Value of a key as text; `None` if it is missing. Texts of a list are joined with commas.
 fn text(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Option<Text>, Fatal> {
     let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok(None) };
     let mut words = Vec::new();

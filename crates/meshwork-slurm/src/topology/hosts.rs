@@ -15,7 +15,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Numbers names in their order. Repeated names count once.
+    /// Gives numbers to node names, in their order. A repeated name keeps its first number.
     pub fn new(names: impl IntoIterator<Item = String>) -> Hosts {
         let mut hosts = Hosts::default();
         names.into_iter().for_each(|name| hosts.add(name));
@@ -29,7 +29,9 @@ impl Hosts {
         }
     }
 
-    /// All nodes of these topologies, without invalid host lists; used without a `slurm.conf`.
+    /// Nodes that the topologies list, for a machine without a `slurm.conf`.
+    ///
+    /// An invalid host list counts as empty.
     #[must_use]
     pub fn of(topologies: &[SlurmTopology]) -> Hosts {
         let mut hosts = Hosts::default();
@@ -60,7 +62,9 @@ impl Hosts {
         compressed(set.iter().map(|node| self.name(node)))
     }
 
-    /// Names of nodes as a host list in which every number is in brackets: equal for equal sets.
+    /// Names of the nodes of a set, as a host list in which every number is in brackets.
+    ///
+    /// Equal sets therefore give equal texts.
     #[must_use]
     pub fn bracketed(&self, set: &NodeSet) -> String {
         bracketed(set.iter().map(|node| self.name(node)))

@@ -12,16 +12,16 @@ pub use hosts::Hosts;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlurmTopology {
-    /// By which partitions refer to this topology.
+    /// Name by which partitions refer to the topology.
     pub name: String,
-    /// Number, counted from 1.
+    /// Number of the topology's first line in its file, counted from 1.
     pub line: usize,
-    /// Whether it is the cluster's default.
+    /// Whether the topology is the default of the cluster.
     pub is_default: bool,
     pub kind: TopologyKind,
 }
 
-/// Topology of a machine whose `slurm.conf` names none.
+/// Flat topology, which a machine has if its `slurm.conf` names no topology.
 #[must_use]
 pub fn flat() -> SlurmTopology {
     SlurmTopology {
@@ -37,14 +37,14 @@ pub fn flat() -> SlurmTopology {
 pub enum TopologyKind {
     Flat,
     Tree(Vec<Switch>),
-    /// Sizes of blocks with the line of their list, if any, and base blocks.
+    /// Listed block sizes with the line of their list, if there is one, and the base blocks.
     Block(Option<(Vec<u32>, usize)>, Vec<NodeGroup>),
     Ring(Vec<NodeGroup>),
     Torus3d(Vec<SlurmTorus>),
 }
 
 impl TopologyKind {
-    /// Key in `topology.yaml`.
+    /// Name of the kind of topology, which is its key in `topology.yaml`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl TopologyKind {
         }
     }
 
-    /// All host lists, in the order of the file.
+    /// All host lists of the topology, in the order of the file.
     #[must_use]
     pub fn lists<'a>(&'a self) -> Vec<&'a Text> {
         match self {
@@ -85,7 +85,7 @@ pub struct Text {
     pub line: usize,
 }
 
-/// Base block or ring.
+/// Nodes of a base block or of a ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeGroup {
     pub name: Option<String>,
@@ -100,7 +100,7 @@ pub struct Switch {
     pub line: usize,
     /// Host list of a leaf switch.
     pub nodes: Option<Text>,
-    /// Switches directly below, as a host list.
+    /// Names of the switches directly below this switch, as a host list.
     pub children: Option<Text>,
 }
 
@@ -108,11 +108,11 @@ pub struct Switch {
 pub struct SlurmTorus {
     pub name: Option<String>,
     pub line: usize,
-    /// Sides along x, y and z.
+    /// Length of the torus along x, y and z, in nodes.
     pub dims: Xyz,
-    /// Nodes of all cells, as a host list.
+    /// Names of the nodes at all positions of the torus, as a host list.
     pub nodes: Option<Text>,
-    /// Boxes of the torus with their own lists of nodes.
+    /// Boxes of the torus, each with its own list of nodes.
     pub regions: Vec<Region>,
     pub placements: Vec<ListedPlacement>,
 }
@@ -120,9 +120,9 @@ pub struct SlurmTorus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     pub line: usize,
-    /// Corner with the smallest coordinates.
+    /// Corner of the region with the smallest coordinates.
     pub anchor: Xyz,
-    /// Sides along x, y and z.
+    /// Length of the region along x, y and z, in nodes.
     pub dims: Xyz,
     pub nodes: Option<Text>,
 }
@@ -131,15 +131,17 @@ pub struct Region {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedPlacement {
     pub line: usize,
-    /// Sides of each box along x, y and z.
+    /// Length of each box along x, y and z, in nodes.
     pub dims: Xyz,
-    /// Distances between the anchors (corners) of boxes.
+    /// Distance between the anchors of neighbouring boxes along x, y and z.
+    ///
+    /// The anchor of a box is its corner with the smallest coordinates.
     pub spacing: Xyz,
-    /// Anchor of the first box.
+    /// Anchor of the first box: its corner with the smallest coordinates.
     pub seed: Xyz,
 }
 
-/// Numbers along x, y and z.
+/// Coordinates or lengths along x, y and z.
 pub type Xyz = [u32; 3];
 
 /// Sides of a box as text: `4x4x2`.

@@ -7,7 +7,7 @@ use meshwork::topology::Node;
 use super::Structure;
 
 impl Structure {
-    /// Unit of [`span`](Structure::span); `None` for a flat topology.
+    /// Unit of the distance that [`span`](Structure::span) returns; `None` for a flat topology.
     #[must_use]
     pub fn span_unit(&self) -> Option<&'static str> {
         match self {
@@ -19,11 +19,13 @@ impl Structure {
         }
     }
 
-    /// Distance between nodes; `None` for a flat topology.
+    /// How far a job's nodes are apart in the topology; `None` for a flat topology.
     ///
-    /// It is the number of leaf switches or base blocks of the nodes, the length of the shortest
-    /// arc around the nodes of each ring, or the largest number of hops in the smallest box around
-    /// the nodes of each torus. Lengths and hops are summed over rings or tori.
+    /// The measure depends on the kind of topology:
+    ///
+    /// - tree or blocks: the number of leaf switches or base blocks that have nodes of the job;
+    /// - rings: the length of the shortest arc around the job's nodes, summed over the rings;
+    /// - tori: the most hops in the smallest box around the job's nodes, summed over the tori.
     ///
     /// # Complexity
     /// **O(s n)** for *n* nodes of the machine and *s* switches, blocks, rings or tori.
@@ -66,7 +68,7 @@ fn arc(is_marked: &[bool]) -> usize {
     is_marked.len() - longest
 }
 
-/// Largest number of hops in the smallest box around those nodes that are in this torus.
+/// Largest number of hops inside the smallest box around the nodes of a job in this torus.
 fn hops(torus: &Torus, nodes: &NodeSet) -> usize {
     let grid = torus.grid();
     let mut is_marked: Vec<Vec<bool>> =

@@ -1,4 +1,4 @@
-//! Builds topologies of base blocks, which form larger blocks of the listed sizes.
+//! Builds topologies of base blocks, which are joined to larger blocks of the listed sizes.
 
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::geometry::NodeSet;

@@ -27,14 +27,15 @@ pub struct NamedNodes {
     pub nodes: NodeSet,
 }
 
-/// Topology in the form of allocation rules, with the names of its parts.
+/// Topology in the form of allocation rules, with the names of its switches, blocks, rings or tori.
 #[derive(Clone, Debug)]
 pub enum Structure {
     Flat,
-    /// Only leaf switches have nodes.
+    /// Tree of switches, in which only leaf switches have nodes.
     Tree(Tree, Vec<NamedNodes>),
-    /// Base blocks, their names, and their number of nodes. The last list has the levels of blocks
-    /// for jobs: a block of level *n* consists of 2ⁿ base blocks.
+    /// Base blocks, their names, the number of nodes of a base block, and the levels for jobs.
+    ///
+    /// A block of level *n* consists of 2ⁿ base blocks.
     Block(Blocks, Vec<NamedNodes>, u32, Vec<u32>),
     Ring(Rings, Vec<NamedNodes>),
     Torus3d(Anchors, Vec<NamedNodes>),
@@ -84,7 +85,7 @@ impl Rule for FittedRuns {
     }
 }
 
-/// Converts a topology to allocation rules on the nodes `hosts`.
+/// Converts a topology to allocation rules. They number nodes as `hosts` does.
 pub fn build(
     topology: &SlurmTopology,
     hosts: &Hosts,
@@ -118,7 +119,7 @@ impl Builder<'_> {
         Err(self.findings.fatal(line, says, slurm))
     }
 
-    /// Nodes with these names; `None` for a name that does not exist.
+    /// Number of the node with each name; `None` for a name that does not exist.
     fn nodes(&mut self, names: &[String]) -> Vec<Option<Node>> {
         let unknown = names.iter().filter(|name| self.hosts.find(name).is_none());
         self.unknown.extend(unknown.cloned());
@@ -170,7 +171,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Name of a part, which must not be missing or repeated.
+    /// Name of a switch, block or other part. It is an error if it is missing or used twice.
     fn name<'n>(
         &mut self,
         what: &str,

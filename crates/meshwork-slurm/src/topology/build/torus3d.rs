@@ -75,7 +75,7 @@ impl Builder<'_> {
         self.fatal(torus.line, says, &[])
     }
 
-    /// Node of each cell, if any, with x running fastest.
+    /// Node at each position of a torus, if there is one. The coordinate x runs fastest.
     fn cells(
         &mut self,
         torus: &SlurmTorus,

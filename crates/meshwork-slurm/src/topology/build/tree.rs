@@ -10,7 +10,7 @@ use crate::finding::Fatal;
 use crate::topology::{SlurmTopology, Switch};
 use meshwork::job::hostlist::names;
 
-/// Most passes over all switches in which Slurm determines their levels.
+/// Maximum number of passes over all switches in which Slurm determines their levels.
 const MOST_PASSES: usize = 21;
 
 impl Builder<'_> {
@@ -75,7 +75,7 @@ impl Builder<'_> {
         Ok(Structure::Tree(Tree::new(self.hosts.count(), &list), named))
     }
 
-    /// Switches directly below each switch, none of which may be below itself.
+    /// Indices of the switches directly below each switch; an error if a switch is below itself.
     fn below(
         &mut self,
         named: &[NamedNodes],
@@ -179,7 +179,7 @@ impl Builder<'_> {
     }
 }
 
-/// Number of switches above each switch, without cycles.
+/// Number of switches above each switch. Switches must not form cycles.
 fn depths(below: &[Option<Vec<usize>>]) -> Vec<usize> {
     let mut parent = vec![None; below.len()];
     for (place, children) in below.iter().enumerate() {
