@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-/// Reports that the calling test is skipped because it lacks `need`; fails if `need` is required.
+/// Reports that the calling test is skipped because the computer lacks `need`.
 ///
-/// `MESHWORK_REQUIRE` names the requirements, separated by commas: `browser`, `slurm`, `python`,
-/// `logs` or `tools`. A line with the test and the reason is written to the file that
-/// `MESHWORK_SKIPPED` names.
+/// The variable `MESHWORK_REQUIRE` names what must not be lacking, separated by commas: `browser`,
+/// `slurm`, `python`, `logs` or `tools`. A line with the test and the reason is written to the file
+/// that the variable `MESHWORK_SKIPPED` names.
 ///
 /// # Panics
 /// If `MESHWORK_REQUIRE` names `need`.

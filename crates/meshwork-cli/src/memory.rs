@@ -7,9 +7,9 @@ use crate::output::Stop;
 /// Command-line option for the memory limit, which every command that simulates has.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
-    /// Refuse runs that would take more memory, such as 4G or 500M, as far as the need for
-    /// machines, networks and held jobs is known beforehand; the program itself, some 10M, is not
-    /// counted [default: three quarters of this computer's]
+    /// Refuse runs that need more memory than this, such as 4G or 500M; what counts is the need for
+    /// machines, networks and held jobs as far as it is known beforehand, but not the program
+    /// itself, some 10M [default: three quarters of this computer's memory]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     max_memory: Option<u64>,
 }

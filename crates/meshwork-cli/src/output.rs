@@ -16,7 +16,7 @@ const WIDTH: usize = 100;
 
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// Wrong request: exit status 2.
+    /// The command line or an input is wrong: exit status 2.
     Wrong(String),
     /// Failure while the command ran: exit status 1.
     Failed(String),
@@ -57,11 +57,12 @@ pub(crate) type Ended = Result<Verdict, Stop>;
 pub(crate) enum Verdict {
     /// Success: exit status 0.
     Done,
-    /// Failed run or line of input, difference in a check, or no solution: exit status 1.
+    /// A run or a line of input failed, a check found a difference, or nothing is found: exit
+    /// status 1.
     RunFailed,
     /// Unfinished runs of a sweep: exit status 3.
     Incomplete,
-    /// Stopped between two runs; running it again continues: exit status 75.
+    /// The command stopped between two runs, and continues if it is run again: exit status 75.
     Stopped,
     /// Ctrl-C: exit status 130, as in a shell.
     Interrupted,
@@ -188,7 +189,9 @@ pub(crate) fn must_be_new(file: &Path, replace: bool) -> Result<(), Stop> {
 /// Text near the beginning of each HTML page that Meshwork writes, by which it is recognised.
 pub(crate) const PAGE_MARK: &str = " · Meshwork</title>";
 
-/// Refuses to replace content without the text `mark` at its beginning.
+/// Returns an error if a file has content, but not the text `mark` near its beginning.
+///
+/// Without `mark`, the file was not written by this command, and must not be replaced.
 pub(crate) fn must_be_ours(file: &Path, mark: &str) -> Result<(), Stop> {
     if beginning(file).is_none_or(|text| text.contains(mark)) {
         return Ok(());

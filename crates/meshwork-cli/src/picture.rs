@@ -204,7 +204,7 @@ impl Default for Letters {
 }
 
 impl Letters {
-    /// Next unused letter, or the next of the least used letters.
+    /// Assigns a letter to a holder: the next one, in cyclic order, that has the fewest holders.
     pub(crate) fn take(&mut self) -> char {
         let around = (0..LETTERS.len()).map(|i| (self.next + i) % LETTERS.len());
         let letter = around.min_by_key(|&letter| self.users[letter]).expect("there are letters");
@@ -217,7 +217,9 @@ impl Letters {
         self.next.checked_sub(1).map(|last| char::from(LETTERS[last]))
     }
 
-    /// Restores the state; `None` if a character is no letter.
+    /// Restores which letters are in use, and which was assigned last.
+    ///
+    /// `None` if a character is not one of the letters.
     pub(crate) fn of(given: impl Iterator<Item = char>, last: Option<char>) -> Option<Letters> {
         let place = |letter| LETTERS.iter().position(|&known| char::from(known) == letter);
         let mut letters = Letters::default();

@@ -36,7 +36,7 @@ impl Column {
         Column { header, cells, width: widest, at_the_right }
     }
 
-    /// Characters on a terminal.
+    /// Width of the column in characters on a terminal.
     pub(crate) fn width(&self) -> usize {
         self.width
     }

@@ -297,7 +297,7 @@ impl Placement {
     }
 }
 
-/// Number of processors, sides of a block, or a text such as `"2^k"` or `"3x5"`.
+/// Reads a request: a number of processors, sides of a block, or a text such as `"2^k"` or `"3x5"`.
 pub(crate) fn request(given: &Bound<'_, PyAny>) -> PyResult<Request> {
     let wrong_one = || {
         wrong(format!(

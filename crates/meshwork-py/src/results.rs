@@ -38,7 +38,7 @@ pub(crate) struct Results {
     finished: Finished,
     /// Scenario and replication of each run of which only the means are in memory.
     ///
-    /// A run without more than its means cannot be stored.
+    /// Such a run cannot be stored, since the store has whole runs.
     partial: BTreeSet<(usize, u64)>,
     build: String,
 }

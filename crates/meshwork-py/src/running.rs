@@ -81,7 +81,9 @@ pub(crate) fn give_up(what: &str, cause: Option<PyErr>) -> ! {
     resume_unwind(Box::new(Stopped(sentence)))
 }
 
-/// Turns the unwinding failure of a strategy in Python into an exception.
+/// Calls `act`, and returns an exception if it panics.
+///
+/// If a strategy in Python has failed, it is the exception that describes this failure.
 pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> PyResult<T> {
     let failures = Arc::new(Failures::default());
     let context = Context { failures: Arc::clone(&failures), ..Context::default() };

@@ -178,7 +178,9 @@ pub(crate) fn texts<'t>(values: impl IntoIterator<Item = Option<&'t str>>) -> Ar
     Arc::new(values.into_iter().collect::<StringArray>())
 }
 
-/// Column of swept values: numbers or booleans if all values are, otherwise texts.
+/// Column of swept values. If all values are numbers, or all are booleans, so is the column.
+///
+/// Otherwise the values become texts.
 pub(crate) fn swept(values: &[&Value]) -> ArrayRef {
     let all = |is: fn(&Value) -> bool| values.iter().all(|value| is(value));
     if all(Value::is_integer) {

@@ -17,7 +17,7 @@ pub struct ConfNode {
     /// Weight of the node. Slurm allocates nodes of lower weight first.
     pub weight: u32,
     pub is_up: bool,
-    /// Index of the line in [`Conf::node_lines`].
+    /// Index, in [`Conf::node_lines`], of the line that defines the node.
     pub given: usize,
 }
 

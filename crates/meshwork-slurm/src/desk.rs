@@ -121,9 +121,10 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         }
     }
 
-    /// Nodes on which the job can start now without the nodes in `kept`, if it can.
+    /// Nodes on which the job would start now if it must not take the nodes in `kept`.
     ///
-    /// They are the nodes that [`ask_without`](SlurmAllocator::ask_without) chooses.
+    /// `None` if it cannot start. The nodes are those that
+    /// [`ask_without`](SlurmAllocator::ask_without) chooses.
     #[must_use]
     pub fn find_without(&self, asked: &SlurmRequest, kept: &NodeSet) -> Option<NodeSet> {
         let mut wanted = asked.wanted.clone();

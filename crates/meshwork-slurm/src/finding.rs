@@ -28,7 +28,7 @@ pub struct LintFinding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LintFindings(pub Vec<LintFinding>);
 
-/// Error that the findings explain: Slurm would not start.
+/// Error without a text, since a fatal finding describes the problem. Slurm would not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fatal;
 

@@ -53,7 +53,7 @@ pub fn lines(text: &str) -> Vec<ConfLine> {
     lines.into_iter().map(line).filter(|line| !line.pairs.is_empty()).collect()
 }
 
-/// Line without its comment, which `\#` does not begin.
+/// Text of a line up to its comment. A comment begins with `#`, but not with `\#`.
 fn without_comment(line: &str) -> &str {
     let mut before = ' ';
     for (at, letter) in line.char_indices() {

@@ -23,7 +23,7 @@ pub struct QueuedJob {
     pub partition: String,
     /// State as a code of Slurm, such as `PD` for pending or `R` for running.
     pub state: String,
-    /// Number of nodes that the job holds or requests, at most.
+    /// Number of nodes that the job holds. For a waiting job, it is the most that the job requests.
     pub nodes: u32,
     /// Priority of the job; 0 if the job is held.
     pub priority: u64,
@@ -75,7 +75,9 @@ fn filled(text: &str) -> String {
     if is_empty { String::new() } else { text.to_owned() }
 }
 
-/// Arguments with which `squeue` lists all jobs, with `token` before each field and at the end.
+/// Arguments with which `squeue` lists all jobs.
+///
+/// In its output, `token` stands before each field, and before the end of each record.
 #[must_use]
 pub fn queue_arguments(token: &str) -> Vec<String> {
     let mut format = String::new();
@@ -149,7 +151,9 @@ pub fn read_queue(text: &str, token: &str) -> Result<Vec<QueuedJob>, String> {
     }
 }
 
-/// Seconds of a duration such as `1-02:03:04`, `10:00` or minutes; `None` for `UNLIMITED`.
+/// Converts a duration such as `1-02:03:04` or `10:00`, or a number of minutes, to seconds.
+///
+/// `None` for `UNLIMITED`.
 fn seconds(text: &str) -> Option<i64> {
     let (days, rest) = match text.trim().split_once('-') {
         Some((days, rest)) => (days.parse::<i64>().ok()?, rest),
@@ -225,7 +229,9 @@ pub struct NodeReservation {
     pub end: i64,
 }
 
-/// Reads `scontrol --oneliner show reservation`, without reservations that have no nodes.
+/// Reads the output of `scontrol --oneliner show reservation`.
+///
+/// Reservations without nodes are left out.
 #[must_use]
 pub fn read_reservations(text: &str) -> Vec<NodeReservation> {
     let of = |line: &str| {
@@ -350,8 +356,9 @@ impl OwnWishes {
     }
 }
 
-/// Whether a word is safe in a line for `scontrol`. It has 1 to 256 ASCII letters, digits, `.`,
-/// `_`, `-` or `+`.
+/// Whether a word can be written safely into a line for `scontrol`.
+///
+/// A safe word has 1 to 256 characters, which are ASCII letters, digits, `.`, `_`, `-` or `+`.
 #[must_use]
 pub fn is_safe(word: &str) -> bool {
     let is_one = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
@@ -426,7 +433,9 @@ pub fn state_line(partition: &str, is_open: bool) -> Result<String, String> {
     Ok(format!("update PartitionName={} State={state}", word(partition)?))
 }
 
-/// Sides of a block in the last valid `block=3x5` of a job's comment.
+/// Sides of the block that a job's comment requests by a word such as `block=3x5`.
+///
+/// If there are several such words, the last one counts.
 #[must_use]
 pub fn shape(comment: &str) -> Option<Vec<u32>> {
     let words = comment.split(|letter: char| letter.is_whitespace() || letter == ';');

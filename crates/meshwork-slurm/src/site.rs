@@ -210,10 +210,10 @@ impl Reading {
         hosts
     }
 
-    /// Partition with this name. Without a name, it is the default partition.
+    /// Site of the partition with this name. Without a name, it is the default partition.
     ///
-    /// If no partition is the default, it is the only one. Without a `slurm.conf`, there is one
-    /// partition, which has all nodes and the default topology.
+    /// If no partition is the default and there is only one, it is this one. Without a
+    /// `slurm.conf`, the site has all nodes and the default topology.
     ///
     /// # Errors
     /// Slurm would not start, or there is no such partition.
@@ -279,7 +279,7 @@ impl Reading {
         self.site_of(whole, up, &conf.nodes, topology, is_exclusive)
     }
 
-    /// All nodes of the machine with the topology of this name, without partitions.
+    /// Site of all nodes of the machine, with the topology of this name. Partitions are ignored.
     pub fn site_with(&self, topology: &str) -> Result<SlurmSite, String> {
         if let Some(refusal) = self.refusal() {
             return Err(refusal);

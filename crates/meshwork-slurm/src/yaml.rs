@@ -25,7 +25,7 @@ pub struct Unreadable {
     pub slurm: Vec<String>,
 }
 
-/// Deepest nesting of values, beyond any valid topology file.
+/// Maximum nesting of values. No valid topology file nests values so deeply.
 const DEEPEST: usize = 64;
 
 impl Yaml {

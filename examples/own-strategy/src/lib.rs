@@ -1,4 +1,6 @@
-//! Strategies written outside of Meshwork. Of its crates, the library needs only `meshwork`.
+//! Strategies written outside of Meshwork.
+//!
+//! The library needs only the crate `meshwork`, and none of the project's other crates.
 
 mod backfilling;
 mod shortest_first;

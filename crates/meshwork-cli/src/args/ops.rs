@@ -326,8 +326,8 @@ pub(crate) struct State {
     /// site
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: Option<PathBuf>,
-    /// The slurm.conf of the machine, for a state that is not the folder of a site; alone, for a
-    /// machine without a topology file
+    /// The slurm.conf of the machine, for a state that is not the folder of a site; without
+    /// --topology, the machine is flat
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
     /// The output of `scontrol show nodes -o`, which shows the nodes that are down

@@ -118,7 +118,7 @@ pub(crate) enum Engine {
 /// Arguments of `meshwork collect`.
 #[derive(Args, Debug)]
 pub(crate) struct Collect {
-    /// The folder for results that all shards have as --out
+    /// The folder for results, which is the --out of all shards
     pub(crate) dir: PathBuf,
     /// The format of the merged runs: jsonl, or parquet to write the table DIR/runs.parquet too
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
@@ -137,7 +137,7 @@ pub(crate) enum RunsFormat {
 /// Arguments of `meshwork status`.
 #[derive(Args, Debug)]
 pub(crate) struct Status {
-    /// The folder for results that all shards have as --out
+    /// The folder for results, which is the --out of all shards
     pub(crate) dir: PathBuf,
     /// Print the progress again from time to time, until all runs have finished
     #[arg(long)]

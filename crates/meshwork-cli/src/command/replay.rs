@@ -89,7 +89,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
     Ok(Verdict::Done)
 }
 
-/// Flat machine with the processors of a log's header.
+/// Flat machine with as many processors as the header of a log gives.
 fn of_header(log: &Path, statistics: &Statistics) -> Result<Value, Stop> {
     let Some(processors) = statistics.processors_by_header else {
         let largest = statistics.largest_job.unwrap_or(1);

@@ -56,8 +56,8 @@ impl Refusal {
 
 /// Parses all bytes received so far; `None` while the request is incomplete.
 ///
-/// `port` is the server's own: the header `Host` must be `127.0.0.1`, `localhost` or `[::1]` with
-/// this port. Another host name may be an attack by a web page.
+/// `port` is the port of this server. The header `Host` must be `127.0.0.1`, `localhost` or `[::1]`
+/// with this port. Another host name may be an attack by a web page.
 pub(crate) fn read(bytes: &[u8], port: u16) -> Result<Option<Request>, Refusal> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);

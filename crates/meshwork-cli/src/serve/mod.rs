@@ -28,7 +28,7 @@ const ANSWERING: Duration = Duration::from_secs(20);
 /// Bytes that are read and discarded after an answer was sent.
 const MAX_DRAINED: usize = 1 << 16;
 
-/// Bytes of a connection's thread, which has no deep calls.
+/// Size in bytes of the stack of a connection's thread. The thread makes no deep calls.
 const STACK: usize = 1 << 20;
 
 /// Current content of a page or file that the server offers.

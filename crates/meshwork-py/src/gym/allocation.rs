@@ -64,7 +64,9 @@ fn block(request: &Request, topology: &Topology) -> Option<Dims> {
     }
 }
 
-/// The agent chooses nodes; this allocator only tells which blocks fit the empty machine.
+/// Allocator of an environment, in which the agent chooses the nodes.
+///
+/// The allocator only tells which blocks fit the empty machine.
 static AGENT: AllocatorEntry = first_fit::ENTRY
     .described(first_fit::ENTRY.about.renamed("Agent").params(&[]))
     .serves(&Wiring::ALL)

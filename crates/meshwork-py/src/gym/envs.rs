@@ -30,8 +30,7 @@ pub(crate) struct Envs {
     threads: Option<rayon::ThreadPool>,
     process: u32,
     masks: bool,
-    /// Lengths of an observation and of the actions: its flags, its numbers, and the possible
-    /// actions.
+    /// Number of flags in an observation, of numbers in an observation, and of actions.
     sizes: [usize; 3],
     flags: Arc<[AtomicU8]>,
     numbers: Arc<[AtomicU64]>,

@@ -29,7 +29,7 @@ pub(crate) struct Script {
 /// Outcome of one decision.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Step {
-    /// Minus the total wait of all jobs since the last decision.
+    /// Reward: the total time that jobs have waited since the last decision, as a negative number.
     pub(crate) reward: f64,
     pub(crate) is_over: bool,
     /// Whether the action was impossible. It was then treated as the action to wait.

@@ -19,7 +19,7 @@ pub(super) struct Scheduling {
     machine: Scenario,
     episode: Episode,
     window: usize,
-    /// Observed running jobs.
+    /// Number of running jobs that the agent observes.
     seen: usize,
 }
 

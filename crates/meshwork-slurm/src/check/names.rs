@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::conf::{Conf, ConfLine};
 use crate::finding::LintFindings;
 
-/// Keys that begin a line, or stand alone.
+/// Known keys of `slurm.conf` that begin a line, or stand alone on a line.
 const SETTINGS: &str = "\
     AccountingStorageBackupHost AccountingStorageEnforce AccountingStorageExternalHost \
     AccountingStorageHost AccountingStorageLoc AccountingStorageParameters AccountingStoragePass \

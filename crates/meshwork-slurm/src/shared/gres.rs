@@ -18,7 +18,9 @@ pub struct GresLine {
     pub has_files: bool,
     /// Numbers of the cores near the GPUs; `None` if the line does not give them.
     pub cores: Option<Vec<u32>>,
-    /// For each GPU of the node, its links to this line's GPU, and -1 for that GPU itself.
+    /// For each GPU of the node, the number of its links to the GPU of this line.
+    ///
+    /// For the GPU of this line itself, the number is -1.
     pub links: Option<Vec<i32>>,
 }
 

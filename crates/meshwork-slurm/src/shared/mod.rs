@@ -31,8 +31,9 @@ impl SharedSite {
         found.map_or(u16::MAX, |found| found as u16)
     }
 
-    /// The partition of this name. Without a name, the default partition, or if there is none the
-    /// only one.
+    /// Site of the partition with this name. Without a name, it is the default partition.
+    ///
+    /// If no partition is the default and there is only one, it is this one.
     ///
     /// # Errors
     /// One sentence, in each of these cases:
@@ -318,7 +319,9 @@ fn gpus_of(list: &str) -> Result<Vec<(Option<String>, u32)>, String> {
 }
 
 impl Conf {
-    /// Partition of this name. Without a name, it is the default partition, or else the only one.
+    /// Partition with this name. Without a name, it is the default partition.
+    ///
+    /// If no partition is the default and there is only one, it is this one.
     #[must_use]
     pub fn partition(&self, name: Option<&str>) -> Option<&Partition> {
         match name {

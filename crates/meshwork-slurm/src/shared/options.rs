@@ -141,7 +141,7 @@ fn range(value: &str) -> Result<(u32, u32), String> {
     )
 }
 
-/// Megabytes of an amount with a suffix K, M (the default), G or T.
+/// Converts an amount of memory to megabytes. Its suffix is K, M (the default), G or T.
 fn megabytes(name: &str, value: &str) -> Result<u64, String> {
     let upper = value.to_uppercase();
     let digits = upper.trim_end_matches(['K', 'M', 'G', 'T', 'B']);
@@ -172,9 +172,10 @@ fn gpus(site: &SharedSite, name: &str, value: &str) -> Result<GpuCount, String> 
     Ok(GpuCount { count, model: model.map(|model| site.model(model)) })
 }
 
-/// Order of sockets: the second part of the value of option `-m`, whose parts a `:` separates.
+/// Order of sockets, from the value of the option `-m`.
 ///
-/// The first part, the order of nodes, may be empty.
+/// The value has two parts, which are separated by `:`. The first part, the order of nodes, may be
+/// empty. The second part is the order of sockets.
 fn order(value: &str) -> Result<SocketOrder, String> {
     let mut parts = value.split(':');
     let (nodes, sockets) = (parts.next().unwrap_or_default(), parts.next());

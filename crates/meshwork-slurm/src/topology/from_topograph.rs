@@ -1,6 +1,6 @@
 //! Reads a model file of NVIDIA's topograph: switches, and nodes with their domains of fast links.
 //!
-//! The switches become the default topology `tree`, the domains the topology `block`.
+//! The switches become the default topology `tree`. The domains become the topology `block`.
 
 use std::collections::BTreeMap;
 
@@ -128,9 +128,9 @@ fn switches(
 
 /// Topology `block` whose base blocks are the domains of nodes.
 ///
-/// The smaller domains are used if all nodes are in one, otherwise the larger domains. A base block
-/// counts as many nodes as the smallest domain has. The listed block sizes are this number times 1,
-/// 2, 4, …, up to the number of domains.
+/// If every node is in a smaller domain, the smaller domains are used, otherwise the larger ones.
+/// The listed block sizes are the number of nodes of the smallest of these domains, times 1, 2, 4,
+/// …, up to the number of domains.
 fn blocks(line: usize, listed: &[Listed]) -> Option<SlurmTopology> {
     let filled = || listed.iter().filter(|item| !item.nodes.is_empty());
     let level = (0..DOMAINS.len()).find(|&at| filled().all(|item| item.domains[at].is_some()))?;

@@ -256,7 +256,7 @@ fn map(item: &Yaml, what: &str, findings: &mut LintFindings) -> Result<(), Fatal
     Err(findings.fatal(item.line, says, slurm))
 }
 
-/// Most characters of a text that an error message repeats.
+/// Maximum number of characters of a text that an error message repeats.
 const SHOWN: usize = 60;
 
 fn shown(value: &Yaml) -> String {

@@ -11,7 +11,7 @@ use meshwork::topology::Wiring;
 use super::pictures::{Held, story};
 use crate::picture::Letters;
 
-/// Jobs of the pictures, described on the page of all allocators.
+/// Text on the jobs in the pictures of allocators, for the page that lists all allocators.
 pub(super) const HISTORY: &str = "On the page of each is a picture, made by the allocator itself. It is always the same story. On a \
     mesh of 16 × 8 the jobs A to H ask for 5 × 3, 4 × 4, 3 × 2, 6 × 2, 2 × 5, 4 × 3, 3 × 3 and 5 × 2 processors; B, D and F \
     end; and I, J and K ask for 2 × 3, 4 × 2 and 5 × 2. On a hypercube of dimension 6, which is drawn as a Karnaugh map, they ask for \
@@ -21,7 +21,7 @@ pub(super) const HISTORY: &str = "On the page of each is a picture, made by the 
 /// Sides of the jobs in pictures of allocators on a mesh: first the early jobs, then the late ones.
 ///
 /// Some early jobs end before the late jobs arrive; `GOING` has their indices. For pictures of
-/// hypercubes, `CUBES` has the dimensions of the jobs in the same two lists.
+/// hypercubes, `CUBES` has the dimensions of the early jobs and of the late ones.
 const BLOCKS: [&[[u32; 2]]; 2] =
     [&[[5, 3], [4, 4], [3, 2], [6, 2], [2, 5], [4, 3], [3, 3], [5, 2]], &[[2, 3], [4, 2], [5, 2]]];
 const CUBES: [&[u32]; 2] = [&[3, 2, 1, 3, 0, 2, 1, 3], &[1, 2, 2]];

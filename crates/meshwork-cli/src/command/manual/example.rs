@@ -373,7 +373,7 @@ fn quoted(names: &[&str]) -> String {
 /// TOML of a small machine that an entry serves.
 ///
 /// The machine has one of the wirings in `serves`. Its number of dimensions is the first in
-/// `dimensions`; `None` leaves it open.
+/// `dimensions`. If `dimensions` is `None`, any number is possible.
 fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     let dimensions = dimensions.and_then(|all| all.first().copied());
     let is_mesh = serves.contains(&Wiring::Mesh);

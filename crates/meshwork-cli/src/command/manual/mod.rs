@@ -84,7 +84,9 @@ fn pages(catalogue: &Catalogue) -> Vec<(String, String)> {
     pages
 }
 
-/// SVG of an allocator; `None` for other kinds, and if the small machine is not served.
+/// SVG picture of an allocator on a small machine.
+///
+/// `None` for entries of other kinds, and for allocators that do not serve the pictured machine.
 fn story(catalogue: &Catalogue, kind: &Listed, about: &About) -> Option<String> {
     (kind.word() == "allocator").then(|| drawing::of(catalogue, about)).flatten()
 }

@@ -18,7 +18,7 @@ use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, PAGE_MARK, Stop, Verdict, must_be_ours};
 use crate::table::{Column, print, wrapped};
 
-/// Source of the time from a job's end until its nodes are free again.
+/// Source of the clean-up time: the time from a job's end until its nodes are free again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleanup {
     /// The clean-up time is given on the command line.

@@ -17,7 +17,7 @@ use meshwork_slurm::hostlist;
 use crate::args::ops;
 use crate::output::{Stop, say};
 
-/// Bytes of an HTTP request for metrics.
+/// Maximum length in bytes of an HTTP request for metrics.
 const MOST: u64 = 8 << 10;
 /// Time limit for each read from a client that requests metrics, and each write to it.
 const SLOW: Duration = Duration::from_secs(2);
@@ -26,7 +26,7 @@ const SLOW: Duration = Duration::from_secs(2);
 /// Slurm's controller sends a datagram to the port of `--wake` when a job starts or ends. A
 /// datagram ends a longer pause early, but never before this time.
 const LEAST: Duration = Duration::from_millis(100);
-/// Longest pause between two queries soon after a datagram. It applies to `SHORT` pauses.
+/// Longest pause between two queries soon after a datagram, for the next `SHORT` pauses.
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 

@@ -18,7 +18,7 @@ use super::LONGEST;
 use super::state::Saved;
 use crate::picture::{Cell, Letters, Map};
 
-/// Marks a node with several jobs in the drawing of `show`.
+/// Character for a node with several jobs, in the drawing that the operation `show` returns.
 const SEVERAL: char = '+';
 
 /// Width in columns of the drawing of the machine that the operation `show` returns.

@@ -14,7 +14,7 @@ use super::line::Counter;
 use crate::output::Stop;
 use crate::picture::Letters;
 
-/// Format of a saved state, increased on every change.
+/// Version of the format of a saved state. It is increased when the format changes.
 const FORMAT: u32 = 1;
 
 /// State of a pool at one instant, with its holders' letters.

@@ -31,7 +31,7 @@ const MAX_LINES: usize = 1000;
 /// Events between two frames on a terminal that cannot move its cursor.
 const EVERY: u64 = 100;
 
-/// Shows a run on the terminal, or as text frames if there is none or they are requested.
+/// Shows a run on the terminal. On request, or without a terminal, prints frames of text instead.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) -> Ended {
     let stored = arguments.file.join(EXPERIMENT);
     let file = if stored.is_file() { &stored } else { &arguments.file };

@@ -183,7 +183,9 @@ impl Reel {
         Ok(())
     }
 
-    /// Looks up the next event, and waits for it for at most `patience`. The event is then kept.
+    /// Looks up the next event. If it is not computed yet, waits for it for at most `patience`.
+    ///
+    /// A computed event is kept.
     fn upcoming(&mut self, patience: Duration) -> Upcoming {
         let place = (self.events() - self.since) as usize;
         if let Some(happening) = self.kept.get(place) {

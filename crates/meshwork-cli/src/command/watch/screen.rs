@@ -233,7 +233,7 @@ struct Player {
     speed: f64,
     /// Number of events that should have been shown so far.
     ///
-    /// It is a fraction, since a slow playback shows less than one event per frame.
+    /// It need not be whole, since a slow playback shows less than one event per frame.
     due: f64,
     /// Target of the seek in progress.
     target: Option<Target>,
@@ -249,7 +249,7 @@ impl Player {
         Player { reel, is_paused, speed: SPEED, due: 0.0, target, asked: None, failed: None }
     }
 
-    /// `true` if the user wants to leave.
+    /// Handles a key. Returns `true` if the user wants to leave.
     fn obey(&mut self, key: KeyEvent) -> bool {
         let with_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if matches!(key.code, KeyCode::Char('c' | 'd') if with_control) {
@@ -331,7 +331,9 @@ impl Player {
         self.target = Some(target);
     }
 
-    /// Continues a seek, or shows events due within `elapsed`, until about the instant `until`.
+    /// Continues a seek. Then, unless paused, shows the events that fell due in the time `elapsed`.
+    ///
+    /// Returns at about the instant `until`, even if it has not finished.
     fn play(&mut self, elapsed: Duration, until: Instant) {
         while let Some(target) = self.target {
             match self.reel.go(target, Duration::ZERO) {

@@ -8,7 +8,7 @@ use crate::finding::Fatal;
 use crate::topology::{NodeGroup, SlurmTopology};
 use meshwork::job::hostlist::{compressed, names};
 
-/// Highest level. A block of level *n* consists of 2ⁿ base blocks.
+/// Highest possible level of a block. A block of level *n* consists of 2ⁿ base blocks.
 const HIGHEST_LEVEL: u32 = 15;
 
 impl Builder<'_> {

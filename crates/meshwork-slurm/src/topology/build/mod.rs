@@ -33,9 +33,10 @@ pub enum Structure {
     Flat,
     /// Tree of switches, in which only leaf switches have nodes.
     Tree(Tree, Vec<NamedNodes>),
-    /// Base blocks, their names, the number of nodes of a base block, and the levels for jobs.
+    /// Base blocks, their names, the number of nodes of a base block, and levels of blocks.
     ///
-    /// A block of level *n* consists of 2ⁿ base blocks.
+    /// The levels are those of the blocks that jobs can be given. A block of level *n* consists of
+    /// 2ⁿ base blocks.
     Block(Blocks, Vec<NamedNodes>, u32, Vec<u32>),
     Ring(Rings, Vec<NamedNodes>),
     Torus3d(Anchors, Vec<NamedNodes>),

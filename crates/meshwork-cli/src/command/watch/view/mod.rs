@@ -31,7 +31,8 @@ const LOW: usize = 12;
 
 /// Backgrounds on which a black letter is readable.
 ///
-/// The number of letters is a multiple of their number, so that each letter always has one colour.
+/// The number of letters is a multiple of the number of backgrounds, so that each letter always has
+/// one colour.
 const COLOURS: [u8; 26] = [
     203, 114, 75, 221, 177, 80, 216, 150, 111, 229, 211, 72, 180, 209, 157, 117, 227, 219, 87, 223,
     193, 147, 185, 225, 121, 187,
@@ -57,7 +58,7 @@ pub(super) struct View {
     letter_of: BTreeMap<JobId, char>,
     latest: String,
     colours: bool,
-    /// Waiting jobs that are scrolled out of view.
+    /// Number of waiting jobs that are scrolled out of view.
     scrolled: usize,
     /// Columns and rows of the map that are scrolled out of view.
     moved: (usize, usize),
@@ -95,7 +96,7 @@ enum Seen {
     Free,
     /// Most nodes of the rectangle are out of service. It is used only where jobs share nodes.
     Down,
-    /// The job that holds the most processors of the rectangle, if no more than these are free.
+    /// The job that holds the most processors of the rectangle, and at least as many as are free.
     Job(JobId),
 }
 
@@ -138,7 +139,7 @@ impl View {
         );
     }
 
-    /// Scrolls downwards if `lines` is positive.
+    /// Scrolls the list of waiting jobs by a number of lines: downwards if it is positive.
     pub(super) fn scroll(&mut self, lines: isize) {
         let last = self.scene.waiting().len().saturating_sub(1);
         self.scrolled = self.scrolled.min(last).saturating_add_signed(lines).min(last);
@@ -379,9 +380,10 @@ impl View {
         (panes, (across, below))
     }
 
-    /// Line above the map of a site; its length does not depend on what is held.
+    /// Heading above the map of a site. Its length does not depend on which nodes are held.
     ///
-    /// `uses` is the use of each node, where jobs share nodes; without it nothing counts as held.
+    /// If jobs share nodes, `uses` has the use of each node. If `uses` is empty, nothing counts as
+    /// held.
     fn heading(&self, site: usize, uses: &[NodeUse]) -> String {
         let topology = &self.scene.topologies()[site];
         let which = if self.scene.topologies().len() > 1 {
@@ -488,7 +490,7 @@ impl View {
         most.map_or(Seen::Blank, |(seen, _)| seen)
     }
 
-    /// Mark for the mean share that is held of the nodes in a rectangle; `None` if nothing is held.
+    /// Mark for how much of the nodes in a rectangle is held on average; `None` if nothing is held.
     fn fill(
         pane: &Pane,
         (x, y): (usize, usize),
@@ -618,7 +620,7 @@ impl View {
         self.style(Style::on(colour))
     }
 
-    /// Plain style if colours are off.
+    /// The given style, or the plain style if colours are off.
     pub(super) fn style(&self, style: Style) -> Style {
         if self.colours { style } else { Style::PLAIN }
     }
