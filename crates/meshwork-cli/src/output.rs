@@ -57,8 +57,9 @@ pub(crate) type Ended = Result<Verdict, Stop>;
 pub(crate) enum Verdict {
     /// Success: exit status 0.
     Done,
-    /// A run or a line of input failed, a check found a difference, or nothing is found: exit
-    /// status 1.
+    /// A run or a line of input failed, a check found a difference, or there is no solution.
+    ///
+    /// The exit status is 1.
     RunFailed,
     /// Unfinished runs of a sweep: exit status 3.
     Incomplete,
@@ -175,7 +176,7 @@ pub(crate) fn tell(line: &str) {
     let _ = writeln!(stderr, "{}", visible(line));
 }
 
-/// Refuses to replace content unless `replace` is true.
+/// Returns an error if a file has content, unless `replace` is true.
 pub(crate) fn must_be_new(file: &Path, replace: bool) -> Result<(), Stop> {
     if replace || beginning(file).is_none() {
         return Ok(());

@@ -121,7 +121,7 @@ pub(crate) fn build_with<'d>(digests: impl IntoIterator<Item = &'d str>) -> Stri
     all.chain(digests.into_iter().map(str::to_owned)).collect::<Vec<_>>().join("+")
 }
 
-/// Identifier of the build with the registered strategies that the scenarios name.
+/// Identifier of a build that includes the registered strategies which the scenarios name.
 pub(crate) fn build_for<'t>(scenarios: impl IntoIterator<Item = &'t toml::Table>) -> String {
     build_with(named(scenarios).iter().map(|(_, _, digest)| digest.as_str()))
 }

@@ -16,8 +16,9 @@ pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| meshwork_cli::main_of(&catalogue, words))
 }
 
-/// Runs one command of the program. Returns its output, and whether it succeeded: no run has
-/// failed, and no check has found a difference.
+/// Runs one command of the program. Returns its output, and whether it succeeded.
+///
+/// It succeeded if no run has failed, and no check has found a difference.
 #[pyfunction]
 pub(crate) fn ask(py: Python<'_>, words: Vec<OsString>) -> PyResult<(String, bool)> {
     let catalogue = catalogue::current();

@@ -77,7 +77,9 @@ pub(crate) fn refused(refused: &Refused, without_line: Option<&str>) -> PyErr {
     wrong(shorter.unwrap_or(sentence))
 }
 
-/// Reason why a run was stopped, or the report of a bug.
+/// Reason why a run was stopped, from the value of a panic.
+///
+/// Any other panic is a bug in Meshwork, and the text asks the user to report it.
 pub(crate) fn of_panic(panic: &(dyn Any + Send)) -> String {
     if let Some(Stopped(sentence)) = panic.downcast_ref() {
         return sentence.clone();

@@ -96,7 +96,7 @@ fn cells(part: Part, ended: &[Ended<'_>]) -> Vec<Option<String>> {
     ended.iter().map(|ended| part.cell(ended)).collect()
 }
 
-/// Arrow array of the column's type from cells that are texts.
+/// Converts cells that are texts to an Arrow array of the column's type.
 fn array(holds: CellKind, cells: &[Option<String>]) -> ArrayRef {
     let cells = cells.iter().map(Option::as_deref);
     match holds {

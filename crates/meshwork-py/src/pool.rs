@@ -30,7 +30,7 @@ pub(crate) struct Pool {
 
 /// Interval between attempts to lock a pool that another thread has locked.
 ///
-/// A request takes microseconds, unless the allocator is written in Python.
+/// It is short, since a pool is locked only for microseconds, unless its allocator is in Python.
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
 struct Locked<'p> {

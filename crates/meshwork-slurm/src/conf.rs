@@ -32,7 +32,7 @@ pub struct Partition {
     pub least: u32,
     /// Maximum number of nodes of a job; `u32::MAX` without a limit.
     pub most: u32,
-    /// Whether jobs that name no partition use this one.
+    /// Whether this is the partition of jobs that name no partition.
     pub is_default: bool,
     pub is_exclusive: bool,
     /// Keys and values of the partition's line, and defaults from earlier `DEFAULT` lines.

@@ -186,7 +186,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Ok(Some(set))
     }
 
-    /// Nodes that a job may have in the current state, and on the empty machine.
+    /// Nodes that a job may take in the current state, and nodes that it could take if none were
+    /// held.
     fn available(&self, asked: &SlurmRequest, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
         let (mut available, mut whole) = (self.site.up.clone(), self.site.whole.clone());
         match self.share(asked) {

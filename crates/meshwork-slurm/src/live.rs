@@ -6,7 +6,7 @@
 
 use meshwork::job::hostlist;
 
-/// Letters of the fields that are read, in `squeue --format`.
+/// Letters that select the fields to read, in the option `--format` of `squeue`.
 const FIELDS: [char; 22] = [
     'i', 'A', 'P', 't', 'D', 'Q', 'r', 'N', 'n', 'x', 'E', 'V', 'S', 'e', 'l', 'f', 'v', 'b', 'u',
     'a', 'q', 'k',

@@ -29,7 +29,7 @@ pub struct Unreadable {
 const DEEPEST: usize = 64;
 
 impl Yaml {
-    /// Last value of a key in a mapping.
+    /// Value of a key in a mapping. If the key occurs several times, the last value counts.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Yaml> {
         match &self.value {

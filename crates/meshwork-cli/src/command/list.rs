@@ -397,7 +397,9 @@ fn print_one(
     Ok(())
 }
 
-/// Values of a parameter. For names of entries, the text includes the command that lists them.
+/// Text on the values that a parameter may have.
+///
+/// If they are names of entries, the text also has the command that lists these entries.
 fn may_be(param: &Param) -> String {
     match param.kind {
         Kind::Component(family) | Kind::Components(family) => {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use meshwork_lab::findings::number::count;
 
-/// Jobs that were submitted to the workload manager, in `DIR/submit`.
+/// File, in the folder `DIR/submit`, with the jobs that were submitted to a workload manager.
 ///
 /// Each line has the name of the workload manager and a job number.
 pub(super) const JOBS: &str = "jobs.txt";

@@ -111,7 +111,7 @@ fn of_header(log: &Path, statistics: &Statistics) -> Result<Value, Stop> {
         .map_err(|problem| Stop::Wrong(problem.message))
 }
 
-/// Refuses a results folder with anything but replays of the log.
+/// Returns an error if the folder already has results that are not replays of this log.
 fn must_hold_no_other(folder: &Path, log: &Path) -> Result<(), Stop> {
     let path = absolute(log)?;
     let before = if folder.is_dir() { StudyRequest::read(folder)? } else { None };

@@ -19,7 +19,7 @@ use crate::memory::Memory;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 
-/// Largest number of listed failures with different reasons.
+/// Maximum number of failures that are printed, each with a different reason.
 const MAX_FAILURES: usize = 10;
 
 /// Runs several studies, all of which are read before the first one runs.

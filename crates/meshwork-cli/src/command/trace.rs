@@ -26,7 +26,7 @@ const BYTES_PER_JOB: u64 = 270;
 
 const DAY: f64 = 86_400.0;
 
-/// Header lines on the origin of a log.
+/// Names of the header fields of a log that tell its origin.
 const ORIGIN: [&str; 4] = ["Computer", "Installation", "StartTime", "EndTime"];
 
 pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {

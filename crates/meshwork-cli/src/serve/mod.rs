@@ -122,7 +122,7 @@ impl Drop for Place {
     }
 }
 
-/// Refuses a client when all connections are in use, with a short time limit.
+/// Refuses a client because all connections are in use. The time limit for this answer is short.
 fn turn_away(mut stream: TcpStream) {
     let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
     let _ = stream.write_all(&http::refusal(&Refusal::BUSY, false));

@@ -148,7 +148,7 @@ impl Episode {
         Ok(())
     }
 
-    /// Total wait of jobs since the last call.
+    /// Total time for which jobs have waited since the last call.
     pub(super) fn take_waited(&mut self) -> f64 {
         std::mem::take(&mut self.waited)
     }

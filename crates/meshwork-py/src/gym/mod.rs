@@ -17,7 +17,7 @@ use std::sync::Arc;
 use meshwork::scenario::Scenario;
 use meshwork_lab::run::inputs::Files;
 
-/// Scenario, files, and number of jobs of all episodes of an environment.
+/// Settings that all episodes of an environment share: scenario, files and number of jobs.
 #[derive(Clone)]
 pub(crate) struct Script {
     pub(crate) scenario: Scenario,

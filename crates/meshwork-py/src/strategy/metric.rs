@@ -32,7 +32,7 @@ pub(crate) fn value(about: &'static About, machine: &[Wired]) -> JobValue {
     })
 }
 
-/// Gauge that observes the whole run and gives one final result.
+/// Metric of a class in Python that observes the whole run, and gives one result at the end.
 pub(crate) fn gauge(about: &'static About, machine: &[Wired]) -> Box<dyn Gauge> {
     Box::new(Watching(InPython::new(metric(about, machine), machine)))
 }

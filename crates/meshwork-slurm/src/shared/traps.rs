@@ -8,7 +8,7 @@ use super::gres::GresLine;
 use super::{SharedSite, params};
 use crate::site::Reading;
 
-/// Warns of a `gres.conf`, and of its effects on jobs, as observed with Slurm 26.05.
+/// Warns of problems in a `gres.conf`, and of effects on jobs that were observed with Slurm 26.05.
 pub fn look(reading: &mut Reading, lines: &[GresLine]) {
     let mut findings = std::mem::take(&mut reading.findings);
     let partitions = reading.conf.iter().flat_map(|conf| &conf.partitions);

@@ -30,7 +30,7 @@ pub fn read(text: &str, findings: &mut LintFindings) -> Result<Vec<SlurmTopology
     items.iter().map(|item| topology(item, findings)).collect()
 }
 
-/// Whether a text is a model of topograph, and no topology file of Slurm.
+/// Whether a text is a model of topograph, and not a topology file of Slurm.
 #[must_use]
 pub fn is_model(text: &str) -> bool {
     yaml::read(text).ok().flatten().is_some_and(|document| from_topograph::is_model(&document))
@@ -177,7 +177,7 @@ fn torus(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTorus, Fatal> 
     })
 }
 
-/// Converts the elements of a list. Another value counts as its only element.
+/// Converts the elements of a list. Any other value counts as a list with this one element.
 fn each<T>(
     list: Option<&Yaml>,
     findings: &mut LintFindings,

@@ -73,7 +73,7 @@ impl Draft {
         }
     }
 
-    /// Jobs in pieces, which share nodes with pieces of other jobs.
+    /// Draft of a study whose jobs consist of pieces. Pieces of different jobs share nodes.
     fn of_pieces() -> Draft {
         let sizes = format!("{{ name = \"vectors\", of = {VECTORS} }}");
         Draft {

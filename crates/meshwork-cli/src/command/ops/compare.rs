@@ -59,7 +59,7 @@ pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Sto
     )))
 }
 
-/// Options of the replay, with a given or fitted clean-up time and its source.
+/// Options of a replay. They include the clean-up time, whose source is the second value.
 pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cleanup) {
     let (cleanup, source) = match (asked.cleanup, found.cleanup) {
         (Some(seconds), _) => (i64::from(seconds), Cleanup::Given),

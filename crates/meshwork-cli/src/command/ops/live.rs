@@ -202,7 +202,7 @@ impl Pause {
     }
 }
 
-/// Discards all received datagrams. `true` if there were any.
+/// Discards all received datagrams. Returns whether there were any.
 fn drain(socket: &UdpSocket, piece: &mut [u8]) -> bool {
     let mut woken = false;
     if socket.set_nonblocking(true).is_ok() {

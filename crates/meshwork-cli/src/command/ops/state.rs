@@ -78,7 +78,7 @@ pub(super) fn second(
     }
 }
 
-/// Sentence on a job that a history does not have, with the jobs that it has.
+/// Error sentence on a job that is not in a site's history. It tells which jobs are there.
 fn unknown_job(site: &Path, folder: &Folder, job: &str) -> String {
     let stays = &folder.history.stays;
     let ids: BTreeSet<&str> = stays.iter().map(|stay| stay.id.as_str()).collect();
@@ -301,7 +301,7 @@ pub(super) fn held_back(own: &HeldBack) -> String {
     format!("{why} ({})", own.says)
 }
 
-/// Cost of moves by its name on the command line.
+/// Cost of moving a job, as named on the command line.
 pub(super) fn cost(word: &str) -> Cost {
     match word {
         "nodes" => Cost::Nodes,

@@ -22,9 +22,9 @@ use line::{Counter, Refusal};
 /// Maximum length of a line in bytes, enough for a snapshot of a large machine.
 const LONGEST: u64 = 1 << 24;
 
-/// Bytes of the input buffer.
+/// Size in bytes of the input buffer.
 ///
-/// Answers to lines that arrive together are collected up to this size.
+/// If several lines arrive together, their answers are collected up to this size.
 const BATCH: usize = 1 << 16;
 
 /// Answers each line of standard input with one line.

@@ -54,7 +54,7 @@ impl Saved {
             .map_err(|error| format!("{from} is none that this command has given: {error}"))
     }
 
-    /// Letters with their numbers of holders, and the letter of each holder.
+    /// For each letter, the number of its holders, and for each holder, its letter.
     pub(super) fn letters(&self) -> Result<(Letters, BTreeMap<Name, char>), String> {
         let wrong = || format!("the snapshot is damaged: its letters are {:?}", self.letters);
         let mut given = self.letters.chars();

@@ -180,7 +180,7 @@ impl Line {
         Line(if io::stdin().is_terminal() { None } else { File::open("/dev/tty").ok() })
     }
 
-    /// Waits for input for at most `PATIENCE`. `true` while the terminal exists.
+    /// Waits for input for at most `PATIENCE`. Returns whether the terminal still exists.
     fn wait(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let stdin = io::stdin();
@@ -299,7 +299,7 @@ impl Player {
         false
     }
 
-    /// Handles a key while a time or a number of events is entered.
+    /// Handles a key while the user enters a time or a number of events.
     fn write(&mut self, key: KeyCode) {
         let Some((is_time, mut text)) = self.asked.take() else { return };
         match key {

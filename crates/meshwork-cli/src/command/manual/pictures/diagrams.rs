@@ -6,9 +6,10 @@ use meshwork::registry::EntrySource;
 use super::canvas::Canvas;
 use crate::command::list::KINDS;
 
-/// Picture of the steps in a job's life. Each step names the kind of strategy that decides it.
+/// Picture of the steps in a job's life. Each step names the kind of catalogue entry that decides
+/// it.
 ///
-/// After the name of a kind, the picture gives the number of its catalogue entries.
+/// After the name of a kind, the picture gives the number of its entries.
 pub(super) fn life(catalogue: &Catalogue) -> String {
     let many = |word: &str| {
         let kind = KINDS.iter().find(|kind| kind.word() == word).expect("a kind of the lists");

@@ -143,7 +143,7 @@ fn finished(mut canvas: Canvas, [width, height]: [i32; 2], words: &str) -> Strin
     canvas.finished([width, height + 18 * lines.len() as i32], &title)
 }
 
-/// Nodes at one switch, whose distances from each other are all equal.
+/// Picture of nodes at one switch. All distances between two nodes are equal.
 fn flat(nodes: i32) -> String {
     let mut canvas = Canvas::default();
     let step = 40;

@@ -94,7 +94,7 @@ enum Seen {
     Label(char),
     /// More processors of the rectangle are free than any one job holds.
     Free,
-    /// Most nodes of the rectangle are out of service. It is used only where jobs share nodes.
+    /// Most nodes of the rectangle are out of service. This is shown only if jobs share nodes.
     Down,
     /// The job that holds the most processors of the rectangle, and at least as many as are free.
     Job(JobId),
