@@ -34,7 +34,7 @@ const STACK: usize = 1 << 20;
 /// Current content of a page or file that the server offers.
 pub(crate) struct Answer {
     pub(crate) kind: &'static str,
-    /// Entity tag (ETag) of this version; empty if it has none.
+    /// Entity tag of this version, for the HTTP header `ETag`; empty if it has none.
     pub(crate) tag: String,
     pub(crate) body: Arc<Vec<u8>>,
 }
