@@ -11,9 +11,9 @@
 use meshwork::observe::recorder::Measured;
 use meshwork::rng::Stream;
 use meshwork::scenario::Outcome;
-use meshwork_lab::findings::statistics::{half_width, mean};
 use meshwork_lab::run::store::RunFindings;
 use meshwork_lab::run::{Run, ScenarioRuns, more, watched};
+use meshwork_lab::statistics::{half_width, mean};
 use meshwork_lab::study::Replications;
 
 const SCENARIOS: u64 = 1000;

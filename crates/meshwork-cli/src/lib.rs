@@ -27,6 +27,7 @@ mod results;
 mod serve;
 mod table;
 mod toml_text;
+mod wrap;
 
 use std::ffi::OsString;
 use std::fmt::Display;

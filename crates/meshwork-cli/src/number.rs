@@ -1,6 +1,6 @@
 //! Aligns numbers in columns, and measures the width of texts on a terminal.
 
-use meshwork_lab::findings::number::Rounded;
+use meshwork_lab::text::number::Rounded;
 
 /// Aligns numbers at their decimal points and `±`, and pads them to one width.
 pub(crate) fn align(numbers: &[Rounded]) -> Vec<String> {

@@ -6,10 +6,10 @@ use std::io::{self, IsTerminal, Read, StderrLock, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use meshwork_lab::text::visible::{visible, visible_text};
 use meshwork_lab::trace::TraceError;
-use meshwork_lab::visible::{visible, visible_text};
 
-use crate::table::wrapped;
+use crate::wrap::wrapped;
 
 /// Columns if the width of the terminal is unknown.
 const WIDTH: usize = 100;

@@ -1,6 +1,6 @@
 //! Tables of text. Columns stand side by side if they fit, else in several blocks.
 
-use meshwork_lab::visible::visible;
+use meshwork_lab::text::visible::visible;
 
 use crate::number::{left, right, width};
 use crate::output::{Output, Stop};
@@ -124,26 +124,6 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<_>>().join(GUTTER)
 }
 
-/// Wraps a text into lines. Each line after the first begins with `before`.
-///
-/// A word that is longer than a line stays whole.
-pub(crate) fn wrapped(text: &str, columns: usize, before: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is a line");
-        let is_empty = line.trim().is_empty();
-        if !is_empty && width(line) + 1 + width(word) > columns {
-            lines.push(format!("{before}{word}"));
-        } else {
-            if !is_empty {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,12 +149,5 @@ mod tests {
         assert_eq!(folded("workload.load", 4), ["workload.", "load"]);
         assert_eq!(folded("turnaround", 4), ["turnaround"]);
         assert_eq!(folded("bounded_slowdown", 16), ["bounded_slowdown"]);
-    }
-
-    #[test]
-    fn text_is_wrapped_between_words() {
-        assert_eq!(wrapped("aa bb cc dd", 5, ""), ["aa bb", "cc dd"]);
-        assert_eq!(wrapped("aa bb cc", 5, "  "), ["aa bb", "  cc"]);
-        assert_eq!(wrapped("aaaaaaaa b", 5, ""), ["aaaaaaaa", "b"]);
     }
 }

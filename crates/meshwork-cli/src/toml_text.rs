@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use meshwork_lab::visible::visible;
+use meshwork_lab::text::visible::visible;
 use toml::{Table, Value};
 
 /// TOML text of a table: first its plain values, then its subtables below their headings.

@@ -9,8 +9,8 @@ use meshwork::gpus::{GPU_RULES, GpuCluster, GpuNode, GpuTask, TypicalTasks, WHOL
 use meshwork::rng::Stream;
 use rayon::prelude::*;
 
-use crate::findings::statistics::{half_width, mean, t_quantile};
-use crate::run::inputs::Files;
+use crate::inputs::Files;
+use crate::statistics::{half_width, mean, t_quantile};
 use crate::study::Refused;
 
 /// Highest load in per cent: GPUs that all tasks so far, ended or not, have requested.

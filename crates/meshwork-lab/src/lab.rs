@@ -9,22 +9,24 @@ use meshwork::workload::swf::header;
 use meshwork::workload::table::Listed;
 use meshwork::workload::{Inputs as _, Rows, WorkloadError};
 
+use crate::files::{FileError, write_whole};
 use crate::findings::claims::{self, Judgement};
-use crate::findings::clock::{Clock, LogStart};
-use crate::findings::summary::{Summary, label};
+use crate::findings::summary::Summary;
+use crate::inputs::Files;
 use crate::run::build::standard;
-use crate::run::file::{FileError, write_whole};
-use crate::run::inputs::Files;
+use crate::run::kept::Kept;
 use crate::run::keys::PointKeys;
 use crate::run::memory;
-use crate::run::store::{Input, RUNS, Store, StoreError, Trace, WHOLE};
+use crate::run::store::{RUNS, Store, StoreError, WHOLE};
+use crate::run::stored::order;
 use crate::run::{Results, RunProgress, Runner, Watcher, cuts, joboutput, windows};
 use crate::study::asked::{EXPERIMENT, Span, StudyRequest};
+use crate::study::clock::{Clock, LogStart};
 use crate::study::expand::{self, Point, expand};
+use crate::study::input::{Input, Trace};
 use crate::study::sample::sample;
-use crate::study::stored::order;
 use crate::study::{Refused, Study};
-use crate::watch::recording::kept::Kept;
+use crate::text::label;
 
 pub struct Options<'a> {
     pub out: Option<PathBuf>,
@@ -236,7 +238,7 @@ pub(crate) fn outdated(folder: &Path, count: u64) -> Option<String> {
     let runs = match count {
         0 => return None,
         1 => "1 run of this study was made".to_owned(),
-        count => format!("{} runs of this study were made", crate::findings::number::count(count)),
+        count => format!("{} runs of this study were made", crate::text::number::count(count)),
     };
     Some(format!(
         "{}: {runs} by another build of the program, whose code differs: what it gave is kept there, but is not used, \
@@ -269,7 +271,8 @@ fn inputs(
         if !known.contains_key(path) {
             let read =
                 if stored { files.digest(path) } else { files.check(path).map(|()| String::new()) };
-            let blake3 = read.map_err(|error| missing_input(study, index, error.to_string()))?;
+            let blake3 =
+                read.map_err(|error| expand::missing_input(study, index, error.to_string()))?;
             let located = files.locate(path);
             let whole = std::path::absolute(&located).unwrap_or(located);
             let name = point.scenario.table()["workload"]["name"].as_str();
@@ -334,23 +337,10 @@ fn trace(
 ) -> Result<Option<Trace>, Refused> {
     let Some(path) = point.scenario.trace_path() else { return Ok(None) };
     let read = if stored { files.digest(path) } else { files.check(path).map(|()| String::new()) };
-    let blake3 = read.map_err(|error| missing_trace(study, index, error.to_string()))?;
+    let blake3 = read.map_err(|error| expand::missing_trace(study, index, error.to_string()))?;
     let located = files.locate(path);
     let whole = std::path::absolute(&located).unwrap_or(located);
     Ok(Some(Trace { path: whole.display().to_string(), blake3 }))
-}
-
-/// Error for an outage trace that cannot be opened, with the place that gave its path.
-pub(crate) fn missing_trace(study: &Study, index: usize, message: String) -> Refused {
-    expand::refused(study, index, &Problem::new("failures.trace", message))
-}
-
-/// Error for an input file that cannot be opened, with the place that gave its path.
-pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) -> Refused {
-    if let Some(obtain) = &study.obtain {
-        message = format!("{message}; {obtain}");
-    }
-    expand::refused(study, index, &Problem::new("workload.path", message))
 }
 
 /// Records a study that cannot be run in a results folder, for the report.

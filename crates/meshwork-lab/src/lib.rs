@@ -19,20 +19,24 @@
 #![allow(missing_docs, reason = "only the command and the Python package use it")]
 
 pub mod choose;
+pub mod files;
 pub mod findings;
 pub mod gpus;
+pub mod inputs;
 pub mod lab;
 pub mod node_parts;
 pub mod plan;
+mod refused;
 pub mod run;
 pub mod slurm;
 mod standard;
+pub mod statistics;
 pub mod study;
 pub mod sweep;
-pub mod text_diff;
+pub mod text;
+pub mod threads;
 pub mod trace;
 pub mod traffic;
-pub mod visible;
 pub mod watch;
 
 pub use lab::{Finished, Options, run};

@@ -12,8 +12,8 @@ use meshwork::workload::table::{Cell, Listed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
+use crate::inputs::row;
 use crate::node_parts::NodePartText;
-use crate::run::inputs::row;
 use meshwork_slurm::hostlist;
 
 #[derive(Debug, Deserialize)]

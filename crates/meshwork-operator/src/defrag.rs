@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 
 use super::places::places;
 use super::state::MachineState;
-use meshwork_lab::findings::number::plural;
 use meshwork_lab::slurm::folder::asked;
+use meshwork_lab::text::number::plural;
 use meshwork_slurm::desk::{SlurmAllocator, SlurmAnswer};
 use meshwork_slurm::history::Second;
 use meshwork_slurm::topology::Structure;

@@ -8,49 +8,18 @@ use serde_json::{Value as Json, json};
 
 use super::controller::moment::LackingParts;
 use super::places::places;
-use super::state::{HeldBack, MachineState};
-use meshwork_lab::findings::number::{self, plural};
+use super::state::MachineState;
+
+pub use super::state::WaitReason;
+use meshwork_lab::inputs::published::SlurmPieces;
 use meshwork_lab::slurm::folder::asked;
-use meshwork_lab::trace::SlurmPieces;
+use meshwork_lab::text::number::{self, plural};
 use meshwork_slurm::desk::SlurmAnswer;
 use meshwork_slurm::history::{JobRecord, Second};
 use meshwork_slurm::topology::{Structure, by};
 
 /// Number of listed places, nearest to being free first, reported for a waiting job.
 const NEAREST: usize = 3;
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WaitReason {
-    /// The job can never start; the text is Slurm's reason.
-    Never(String),
-    /// Too few nodes are free, or a required node is not free.
-    Nodes(String),
-    /// Enough nodes are free, but they form no listed place of the job's size.
-    Shape(String),
-    /// Slurm holds the job back for a reason other than nodes and other jobs.
-    HeldBack(HeldBack),
-    /// The job could start, but nodes are reserved for jobs before it.
-    Reserved,
-    /// The job could start without delaying another job, but no scheduler has considered it yet.
-    Turn,
-}
-
-impl WaitReason {
-    /// Key of the reason in JSON output.
-    ///
-    /// The metrics of a replay have other keys: `reserved` for `priority`, `priority` for `turn`.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            WaitReason::Never(_) => "never",
-            WaitReason::Nodes(_) => "nodes",
-            WaitReason::Shape(_) => "shape",
-            WaitReason::HeldBack(own) => own.kind,
-            WaitReason::Reserved => "priority",
-            WaitReason::Turn => "turn",
-        }
-    }
-}
 
 /// Nodes that the topology allows for a waiting job (a place), and the running jobs that block it.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,9 +3,7 @@
 //! A job that waits long delays the jobs behind it. So differences are taken job by job, and
 //! intervals are computed from the means of batches of consecutive jobs.
 
-use meshwork_lab::findings::statistics::{
-    Interval, Method, half_width, half_width_of_batches, mean,
-};
+use meshwork_lab::statistics::{Interval, Method, half_width, half_width_of_batches, mean};
 
 pub const BATCHES: usize = 20;
 

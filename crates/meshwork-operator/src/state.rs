@@ -13,7 +13,6 @@ use super::controller::Controller;
 use super::controller::future::{ReplayState, ReplayedReasons};
 use super::controller::moment::LackingParts;
 use super::controller::rules::SiteRules;
-use super::explain::WaitReason;
 use meshwork_lab::slurm::folder::{Folder, SlurmMachine, asked};
 use meshwork_lab::slurm::read_text;
 use meshwork_slurm::desk::{SlurmAllocator, SlurmAnswer};
@@ -541,6 +540,39 @@ impl QueueReason {
             "job": self.id, "nodes": self.nodes, "reason": self.kind, "slurm": self.says,
             "predicted": self.predicted,
         })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WaitReason {
+    /// The job can never start; the text is Slurm's reason.
+    Never(String),
+    /// Too few nodes are free, or a required node is not free.
+    Nodes(String),
+    /// Enough nodes are free, but they form no listed place of the job's size.
+    Shape(String),
+    /// Slurm holds the job back for a reason other than nodes and other jobs.
+    HeldBack(HeldBack),
+    /// The job could start, but nodes are reserved for jobs before it.
+    Reserved,
+    /// The job could start without delaying another job, but no scheduler has considered it yet.
+    Turn,
+}
+
+impl WaitReason {
+    /// Key of the reason in JSON output.
+    ///
+    /// The metrics of a replay have other keys: `reserved` for `priority`, `priority` for `turn`.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            WaitReason::Never(_) => "never",
+            WaitReason::Nodes(_) => "nodes",
+            WaitReason::Shape(_) => "shape",
+            WaitReason::HeldBack(own) => own.kind,
+            WaitReason::Reserved => "priority",
+            WaitReason::Turn => "turn",
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::controller::rules::{Preemption, SiteRules};
-use meshwork_lab::findings::number::{plural, significant};
 use meshwork_lab::slurm::folder::SlurmMachine;
+use meshwork_lab::text::number::{plural, significant};
 use meshwork_slurm::history::{Beyond, History, JobRecord};
 use meshwork_slurm::kueue;
 

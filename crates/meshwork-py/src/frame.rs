@@ -14,8 +14,8 @@ use arrow_schema::DataType;
 use meshwork::workload::table::{Cell, Column, Outcome, places};
 use meshwork_slurm::cell::written;
 use meshwork_slurm::date;
-use meshwork_lab::run::inputs::arrow::{cell, readable};
-use meshwork_lab::run::inputs::check_rows;
+use meshwork_lab::inputs::arrow::{cell, readable};
+use meshwork_lab::inputs::check_rows;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use meshwork::job::{Cause, Time};
 use meshwork::observe::{Event, JobId, MachineState, Observer};
-use meshwork_lab::findings::summary::label;
+use meshwork_lab::text::label;
 use meshwork_lab::run::{Run, RunProgress, Stopped, Watcher};
 use meshwork_lab::study::expand::Point;
 use meshwork_lab::{Finished, Options, Refused, Study};

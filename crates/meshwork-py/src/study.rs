@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use meshwork_lab::run::inputs::Files;
+use meshwork_lab::inputs::Files;
 use meshwork_lab::study::expand::{Point, count, expand};
 use meshwork_lab::study::set;
 use meshwork_lab::{Options, Refused, Study as Lab};

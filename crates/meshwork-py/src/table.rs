@@ -196,7 +196,7 @@ pub(crate) fn swept(values: &[&Value]) -> ArrayRef {
         return Arc::new(BooleanArray::from(truths));
     }
     let texts: Vec<String> =
-        values.iter().map(|value| meshwork_lab::findings::summary::shown(value)).collect();
+        values.iter().map(|value| meshwork_lab::text::shown(value)).collect();
     Arc::new(StringArray::from(texts))
 }
 

@@ -4,10 +4,10 @@ use toml::Value;
 
 use super::views::{Bound, Figure, FigureView, Series, Style};
 use meshwork_lab::findings::claims::{ClaimCell, Judgement};
-use meshwork_lab::findings::clock::Clock;
 use meshwork_lab::findings::columns::Meanings;
-use meshwork_lab::findings::statistics::Interval;
+use meshwork_lab::statistics::Interval;
 use meshwork_lab::study::axes::Axis;
+use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::{ClaimCheck, Relation, Test, same};
 
 pub(super) fn mark(

@@ -1,7 +1,6 @@
-use super::figures::title;
 use super::views::{FigureView, Series, Style};
 use meshwork_lab::findings::columns::Meanings;
-use meshwork_lab::findings::number::plural;
+use meshwork_lab::text::number::plural;
 
 /// Caption of a view. `with` describes the values of the selectors.
 pub(super) fn sentence(
@@ -71,4 +70,10 @@ pub(super) fn sentence(
         text += " In percent.";
     }
     text
+}
+
+pub(super) fn title(name: &str) -> String {
+    let words = name.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

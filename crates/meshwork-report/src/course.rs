@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::figures::{is_wide, word};
 use super::views::{Dates, EQUAL, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
-use meshwork_lab::findings::clock::Clock;
 use meshwork_lab::study::axes::Axis;
+use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::sample::{self, along};
 use meshwork_lab::watch::recording::Timeline;
 

@@ -4,14 +4,15 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 use super::Content;
-use meshwork_lab::findings::number::{count, plural, significant};
-use meshwork_lab::findings::summary::{Summary, label, shown};
+use meshwork_lab::findings::summary::Summary;
 use meshwork_lab::findings::unlike::unlike;
-use meshwork_lab::findings::words::short;
 use meshwork_lab::run::ScenarioRuns;
 use meshwork_lab::study::asked::EXPERIMENT;
 use meshwork_lab::study::papers::sources;
+use meshwork_lab::study::words::short;
 use meshwork_lab::study::{Replications, Study};
+use meshwork_lab::text::number::{count, plural, significant};
+use meshwork_lab::text::{label, shown};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {

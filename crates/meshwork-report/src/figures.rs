@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 
 use super::caption;
 use super::views::{Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
-use meshwork_lab::findings::clock::Clock;
+use crate::caption::title;
 use meshwork_lab::findings::columns::{Meanings, Shown, value};
-use meshwork_lab::findings::statistics::Interval;
 use meshwork_lab::findings::summary::{Summary, SummaryRow};
-use meshwork_lab::findings::words::short;
 use meshwork_lab::findings::{Ratio, partner, ratio};
 use meshwork_lab::run::Results;
+use meshwork_lab::statistics::Interval;
 use meshwork_lab::study::axes::{Axis, Kind, Layout, every, index};
+use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::expand::Point;
 use meshwork_lab::study::sample::{compared, held};
+use meshwork_lab::study::words::short;
 use meshwork_lab::study::{ClaimCheck, Replications, Study};
 
 const SPREAD: f64 = 20.0;
@@ -188,12 +189,6 @@ fn claimed_first(study: &Study, rows: &[SummaryRow]) -> Vec<String> {
         claimed.iter().position(|claimed| claimed == name).unwrap_or(claimed.len())
     });
     names
-}
-
-pub(super) fn title(name: &str) -> String {
-    let words = name.replace('_', " ");
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn lowered(heading: &str) -> String {

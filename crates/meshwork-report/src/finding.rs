@@ -2,18 +2,19 @@
 
 use serde::Serialize;
 
-use super::figures::{claimed, title, word};
-use meshwork_lab::findings::clock::Clock;
+use super::caption::title;
+use super::figures::{claimed, word};
 use meshwork_lab::findings::columns::{HIGHEST, value};
 use meshwork_lab::findings::notes::is_ideal;
-use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::findings::summary::Summary;
 use meshwork_lab::findings::{ROUNDING, Ratio, ratio};
 use meshwork_lab::run::{Results, ScenarioRuns};
 use meshwork_lab::study::Study;
 use meshwork_lab::study::axes::{Axis, Kind, Layout, every, index};
+use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::expand::Point;
 use meshwork_lab::study::sample::{compared, held};
+use meshwork_lab::text::number::{Rounded, plural, significant};
 
 const MAX_NAMED: usize = 6;
 
@@ -641,7 +642,7 @@ fn percent(ratio: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meshwork_lab::findings::statistics::{Interval, interval};
+    use meshwork_lab::statistics::{Interval, interval};
 
     #[test]
     fn ratios_are_told_in_percent_that_no_interval_leaves() {

@@ -8,10 +8,10 @@ use meshwork::catalogue::Catalogue;
 use super::{Content, StoredChoice};
 use meshwork_lab::run::known;
 use meshwork_lab::run::store::{Archive, Head, RUNS, RunRecord, SEGMENTS, attempts};
+use meshwork_lab::run::stored::Stored;
 use meshwork_lab::study::Refused;
 use meshwork_lab::study::asked::{EXPERIMENT, StudyRequest};
 use meshwork_lab::study::papers::{PAPERS, sources};
-use meshwork_lab::study::stored::Stored;
 use meshwork_lab::sweep::progress;
 
 pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refused> {

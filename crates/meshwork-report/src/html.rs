@@ -4,8 +4,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::markup::{embedded, list, sentence};
 use super::{ClaimLine, Overview, PaperLine, Report, ReportTable, Section, machine};
-use meshwork_lab::findings::number::plural;
-use meshwork_lab::visible::visible_text;
+use meshwork_lab::text::number::plural;
+use meshwork_lab::text::visible::visible_text;
 
 pub static STYLES: [&str; 3] = [
     include_str!("../assets/report/report.css"),

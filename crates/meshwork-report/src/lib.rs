@@ -36,12 +36,12 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use meshwork_lab::findings::claims::{Judgement, judge, unchecked};
-use meshwork_lab::findings::clock::Clock;
 use meshwork_lab::findings::columns::Shown;
 use meshwork_lab::findings::summary::Summary;
 use meshwork_lab::run::Results;
 use meshwork_lab::study::asked::StudyRequest;
 use meshwork_lab::study::axes::Axis;
+use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::expand::Point;
 use meshwork_lab::study::papers::PAPERS;
 use meshwork_lab::study::{Refused, Study};

@@ -8,11 +8,11 @@ use rayon::prelude::*;
 
 use super::markup::{embedded, list};
 use super::{Content, Section, StoredChoice};
-use meshwork_lab::findings::summary::shown;
-use meshwork_lab::findings::words::short_label;
 use meshwork_lab::run::store::{Archive, RunRecord};
 use meshwork_lab::study::Refused;
 use meshwork_lab::study::sample::sample;
+use meshwork_lab::study::words::short_label;
+use meshwork_lab::text::shown;
 use meshwork_lab::watch::recording::{
     Recording, RecordingError, RecordingWindow, Subject, Timeline, kept,
 };

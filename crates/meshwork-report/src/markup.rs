@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value as Json;
 
-use meshwork_lab::visible::visible_json;
+use meshwork_lab::text::visible::visible_json;
 
 /// JSON escaped for embedding in `<script>`, with control characters made visible.
 pub fn embedded(value: Json) -> PreEscaped<String> {

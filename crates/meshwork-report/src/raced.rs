@@ -10,12 +10,13 @@ use serde::Deserialize;
 use super::finding::SummarySentence;
 use super::views::{Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 use super::{Content, ReportTable, Section, TableCell, figures};
+use crate::caption::title;
 use meshwork_lab::choose::CHOICE;
-use meshwork_lab::findings::clock::Clock;
+use meshwork_lab::files::{MAX_RECORDS, read_whole};
 use meshwork_lab::findings::columns::Meanings;
-use meshwork_lab::findings::number::{count, significant};
-use meshwork_lab::run::file::{MAX_RECORDS, read_whole};
 use meshwork_lab::study::axes::Axis;
+use meshwork_lab::study::clock::Clock;
+use meshwork_lab::text::number::{count, significant};
 
 const MAX_LINES: usize = 6;
 
@@ -316,7 +317,7 @@ impl StoredChoice {
                  all candidates have. Whiskers are ordinary 95 % intervals over these replications, one for each value: \
                  unlike those of the race they need not hold at once, nor at every number of replications. Combinations \
                  in which a value makes the queue grow are left out.",
-                figures::title(&self.metric),
+                title(&self.metric),
                 self.kind_of_mean(),
                 figures::word(key)
             );
@@ -326,11 +327,8 @@ impl StoredChoice {
                 names: own.iter().map(|effect| effect.value.clone()).collect(),
                 ..Scale::default()
             };
-            let y = Scale {
-                label: figures::title(&self.metric),
-                key: self.metric.clone(),
-                ..Scale::default()
-            };
+            let y =
+                Scale { label: title(&self.metric), key: self.metric.clone(), ..Scale::default() };
             let view = self.view("Effects", &sentence, Style::Rows, x, y);
             views.push(FigureView {
                 at: vec![Some(number)],
@@ -373,7 +371,7 @@ impl StoredChoice {
         }
         series.retain(|line| !line.x.is_empty());
         let scale = |metric: &str, numbers: Vec<f64>| Scale {
-            label: figures::title(metric),
+            label: title(metric),
             key: metric.to_owned(),
             unit: clock.on_axis(meanings.unit(metric)),
             log: is_spread(&numbers),
@@ -385,8 +383,8 @@ impl StoredChoice {
         let sentence = format!(
             "Each mark is a candidate: the {kind} of {} and the mean of {}, over its replications. Marks have the values of \
              {} beside them where there is space.",
-            figures::title(&self.metric),
-            figures::title(second),
+            title(&self.metric),
+            title(second),
             keys(axes)
         );
         let view = FigureView {

@@ -3,16 +3,16 @@
 use serde::Serialize;
 
 use super::MAX_ROWS;
-use meshwork_lab::findings::clock::Clock;
 use meshwork_lab::findings::columns::{Meanings, Shown, value};
 use meshwork_lab::findings::notes::UNLIKE_JOBS;
-use meshwork_lab::findings::number::{Rounded, count, plural, significant};
-use meshwork_lab::findings::statistics::Interval;
 use meshwork_lab::findings::summary::{SizeRow, Summary, SummaryRow};
-use meshwork_lab::findings::words::short;
+use meshwork_lab::statistics::Interval;
 use meshwork_lab::study::axes::{Axis, Kind};
+use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::expand::Point;
+use meshwork_lab::study::words::short;
 use meshwork_lab::study::{Baseline, Replications, Study};
+use meshwork_lab::text::number::{Rounded, count, plural, significant};
 
 const MOST_ACROSS: usize = 6;
 

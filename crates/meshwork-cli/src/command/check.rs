@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::args::Check;
 use crate::output::{Ended, Output, Stop, Verdict, say};
-use meshwork_lab::findings::number::count;
+use meshwork_lab::text::number::count;
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Check) -> Ended {
     let folder = &arguments.dir;

@@ -7,17 +7,18 @@ use meshwork_lab::Study;
 use meshwork_lab::choose::outcome::{ChoiceOutcome, RaceEnd};
 use meshwork_lab::choose::request::Budget;
 use meshwork_lab::choose::{CHOICE, ChooseOptions, ShardOfRound, WINNER, choose, choose_shard};
-use meshwork_lab::findings::number::count;
 use meshwork_lab::run::memory::check_count;
 use meshwork_lab::run::{RunProgress, build};
 use meshwork_lab::sweep::Shard;
+use meshwork_lab::text::number::count;
 
 use super::meter::Meter;
 use super::run::complain;
 use super::stop::Stopper;
 use crate::args::choose::Choose;
 use crate::output::{Ended, Output, Stop, Verdict, say};
-use crate::table::{Column, print, wrapped};
+use crate::table::{Column, print};
+use crate::wrap::wrapped;
 
 const MAX_ROWS: usize = 30;
 

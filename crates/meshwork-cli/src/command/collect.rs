@@ -1,12 +1,12 @@
 //! `meshwork collect`: merges the results of the shards of a study.
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::findings::number::{count, plural};
-use meshwork_lab::findings::summary::label;
 use meshwork_lab::run::Unit;
 use meshwork_lab::study::expand::Point;
 use meshwork_lab::sweep::progress::Missing;
 use meshwork_lab::sweep::{Collected, collect, export};
+use meshwork_lab::text::label;
+use meshwork_lab::text::number::{count, plural};
 
 use crate::args::{Collect, RunsFormat};
 use crate::output::{Ended, Output, Verdict, say};

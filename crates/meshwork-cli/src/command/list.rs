@@ -14,7 +14,7 @@ use toml::Table;
 use crate::args::List;
 use crate::number::{left, width};
 use crate::output::{Ended, Output, Stop, Verdict};
-use crate::table::wrapped;
+use crate::wrap::wrapped;
 
 /// Kind of catalogue entries, such as allocators.
 pub(super) struct Listed {

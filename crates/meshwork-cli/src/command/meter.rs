@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use meshwork_lab::findings::number::{count, plural};
 use meshwork_lab::run::RunProgress;
+use meshwork_lab::text::number::{count, plural};
 
 use crate::output::tell;
 

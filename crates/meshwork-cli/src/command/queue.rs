@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use meshwork_lab::findings::number::count;
+use meshwork_lab::text::number::count;
 
 /// File, in the folder `DIR/submit`, with the jobs that were submitted to a workload manager.
 ///

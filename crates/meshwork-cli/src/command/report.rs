@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::findings::number::plural;
-use meshwork_lab::run::file::{FileError, write_whole};
+use meshwork_lab::files::{FileError, write_whole};
+use meshwork_lab::text::number::plural;
 use meshwork_lab::watch::recording::RecordingWindow;
 use meshwork_report::{Maps, Report as Page};
 
 use crate::args::Report;
 use crate::output::{Ended, Output, PAGE_MARK, Stop, Verdict, must_be_ours, say};
-use crate::table::wrapped;
+use crate::wrap::wrapped;
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -> Ended {
     if let Some(until) = arguments.serve {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::run::store::{RUNS, SEGMENTS};
 use meshwork_lab::sweep::{SweepProgress, progress};
-use meshwork_lab::visible::visible_json;
+use meshwork_lab::text::visible::visible_json;
 use meshwork_report::Report;
 use serde_json::json;
 

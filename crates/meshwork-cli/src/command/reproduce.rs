@@ -16,7 +16,8 @@ use super::run::{one, tell};
 use crate::args::Reproduce;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
-use crate::table::{Column, print as print_table, wrapped};
+use crate::table::{Column, print as print_table};
+use crate::wrap::wrapped;
 
 /// Name of the only paper in the list whose experiment is not defined by a study.
 ///

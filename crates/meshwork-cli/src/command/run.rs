@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::findings::number::{count, plural};
 use meshwork_lab::run::memory::check_count;
 use meshwork_lab::run::{RunProgress, Watcher, build};
 use meshwork_lab::study::expand::expand;
+use meshwork_lab::text::number::{count, plural};
 use meshwork_lab::{Finished, Options, Refused, Study};
 
 use super::meter::Meter;

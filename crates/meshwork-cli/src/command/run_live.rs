@@ -11,7 +11,7 @@ use meshwork::observe::Observer;
 use meshwork_lab::run::{Results, Run, RunProgress, ScenarioRuns, Watcher};
 use meshwork_lab::study::asked::StudyRequest;
 use meshwork_lab::study::expand::{Point, expand};
-use meshwork_lab::visible::visible_json;
+use meshwork_lab::text::visible::visible_json;
 use meshwork_lab::watch::recording::Recording;
 use meshwork_lab::watch::{RunSnapshot, Spectator};
 use meshwork_lab::{Refused, Study};

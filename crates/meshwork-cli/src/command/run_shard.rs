@@ -2,9 +2,9 @@
 
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
-use meshwork_lab::findings::number::{count, plural};
 use meshwork_lab::run::{RunProgress, build};
 use meshwork_lab::sweep::{Shard, ShardWork, run_shard};
+use meshwork_lab::text::number::{count, plural};
 
 use super::meter::Meter;
 use super::stop::Stopper;

@@ -12,7 +12,7 @@ use crate::args::Show;
 use crate::command::list::of_any_kind;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::toml_text;
-use meshwork_lab::findings::number::significant;
+use meshwork_lab::text::number::significant;
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Show) -> Ended {
     let name = arguments.file.to_string_lossy();

@@ -5,10 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::findings::number::{count, plural, significant};
 use meshwork_lab::run::Unit;
 use meshwork_lab::sweep::progress::Missing;
 use meshwork_lab::sweep::{SweepProgress, progress};
+use meshwork_lab::text::number::{count, plural, significant};
 use serde_json::{Value as Json, json};
 
 use super::collect::replications;

@@ -9,14 +9,14 @@ use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
 use meshwork_lab::choose::request::ChoiceRequest;
 use meshwork_lab::choose::{ChooseOptions, choose, next_round};
-use meshwork_lab::findings::number::{count, plural};
+use meshwork_lab::files::{FileError, write_whole};
 use meshwork_lab::run::build;
-use meshwork_lab::run::file::{FileError, write_whole};
 use meshwork_lab::run::store::SEGMENTS;
 use meshwork_lab::sweep::script::{
     self, Call, LOGS, RaceWords, SUBMISSIONS, Script, max_array_size, shown,
 };
 use meshwork_lab::sweep::{SubmissionPlan, collect, next_submission, plan};
+use meshwork_lab::text::number::{count, plural};
 
 use super::queue::JOBS;
 use crate::args::{Engine, Shards, Submit};

@@ -1,13 +1,13 @@
 //! `meshwork trace`: generates, converts, resamples and describes logs of jobs.
 
 use meshwork::workload::statistics::{ColumnStatistics, Statistics};
-use meshwork_lab::findings::clock::LogStart;
-use meshwork_lab::run::file::{FileError, write_whole};
+use meshwork_lab::files::{FileError, write_whole};
+use meshwork_lab::study::clock::LogStart;
 use meshwork_lab::study::set::assignment;
+use meshwork_lab::text::visible::visible;
 use meshwork_lab::trace::{
     Converted, Distance, FitModel, Fitted, MAX_JOBS, Model, convert, fit, generate, info,
 };
-use meshwork_lab::visible::visible;
 use meshwork_report::resampled::{ResampledStatistic, resampled};
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
@@ -15,9 +15,10 @@ use toml::{Table, Value};
 use crate::args::trace::{Convert, Fit, Generate, Resample, Trace};
 use crate::number::left;
 use crate::output::{Ended, Output, Stop, Verdict, must_be_new};
-use crate::table::{Column, print as print_table, wrapped};
+use crate::table::{Column, print as print_table};
 use crate::toml_text::document;
-use meshwork_lab::findings::number::{count, significant};
+use crate::wrap::wrapped;
+use meshwork_lab::text::number::{count, significant};
 
 /// Bytes for each generated job, measured on 300,000 jobs.
 ///

@@ -16,7 +16,7 @@ use crate::args::Traffic;
 use crate::number::align;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print as print_table};
-use meshwork_lab::findings::number::{Rounded, significant};
+use meshwork_lab::text::number::{Rounded, significant};
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Traffic) -> Ended {
     let mut loads = offered(catalogue, arguments)?;

@@ -3,7 +3,7 @@
 use meshwork_lab::findings::claims::Judgement;
 
 use crate::output::{Output, Stop};
-use crate::table::wrapped;
+use crate::wrap::wrapped;
 
 /// Width in characters of the column with the verdicts.
 const VERDICT: usize = 15;

@@ -8,20 +8,22 @@ use std::path::Path;
 use meshwork::observe::recorder::OwnerAttribute;
 use meshwork_lab::findings::columns::{Shown, value};
 use meshwork_lab::findings::notes::{UNLIKE_JOBS, notes, warnings};
-use meshwork_lab::findings::number::{Rounded, count, plural, significant};
-use meshwork_lab::findings::statistics::{Interval, Method};
-use meshwork_lab::findings::summary::{Difference, Means, OwnerRow, SummaryRow, label};
+use meshwork_lab::findings::summary::{Difference, Means, OwnerRow, SummaryRow};
 use meshwork_lab::findings::unlike::unlike;
-use meshwork_lab::findings::words::short;
 use meshwork_lab::run::store::RUNS;
 use meshwork_lab::run::watched;
+use meshwork_lab::statistics::{Interval, Method};
 use meshwork_lab::study::Replications;
+use meshwork_lab::study::words::short;
+use meshwork_lab::text::label;
+use meshwork_lab::text::number::{Rounded, count, plural, significant};
 use meshwork_lab::{Finished, Study};
 use toml::Value;
 
 use crate::number::{align, right, width};
 use crate::output::{Output, Stop};
-use crate::table::{Column, print as print_table, wrapped};
+use crate::table::{Column, print as print_table};
+use crate::wrap::wrapped;
 
 pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let title = match &study.description {

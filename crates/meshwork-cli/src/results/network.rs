@@ -1,11 +1,11 @@
 //! Prints the network of a study in words: settings that all scenarios share.
 
-use meshwork_lab::findings::summary::shown;
 use meshwork_lab::study::expand::Point;
+use meshwork_lab::text::shown;
 use toml::Table;
 
 use crate::output::{Output, Stop};
-use crate::table::wrapped;
+use crate::wrap::wrapped;
 
 pub(crate) fn print(out: &mut Output, points: &[Point]) -> Result<(), Stop> {
     if let Some(words) = in_words(points) {

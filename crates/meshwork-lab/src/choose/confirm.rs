@@ -14,11 +14,11 @@ use super::outcome::ChoiceOutcome;
 use super::request::ChoiceRequest;
 use super::{ChooseOptions, Raced, arrivals, clock, key_order, with};
 use crate::findings::ratio;
-use crate::findings::statistics::{half_width, mean};
-use crate::run::inputs::Files;
-use crate::run::store::Input;
+use crate::inputs::Files;
 use crate::run::{Results, Runner, ScenarioRuns};
+use crate::statistics::{half_width, mean};
 use crate::study::expand::Point;
+use crate::study::input::Input;
 use crate::study::{Refused, Replications, Study};
 
 /// Number of fresh replications of the winner. The baseline gets the same number.
@@ -71,7 +71,7 @@ pub(crate) fn hold_out(
                     let days = (last - first) * per_unit / 86_400.0;
                     return Err(wrong(format!(
                         "the log has only {} days, so nothing is left to choose by: hold out less",
-                        crate::findings::number::significant(days, 3)
+                        crate::text::number::significant(days, 3)
                     )));
                 }
                 known.push((text, begin));

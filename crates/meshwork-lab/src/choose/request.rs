@@ -7,12 +7,12 @@ use meshwork::registry::{did_you_mean, name_of};
 use meshwork::scenario::Scenario;
 use toml::Value;
 
-use crate::findings::clock::Clock;
 use crate::findings::columns::Meanings;
-use crate::findings::summary::label;
+use crate::study::clock::Clock;
 use crate::study::expand::Point;
 use crate::study::set::assignment;
 use crate::study::{Refused, Study, same};
+use crate::text::label;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChoiceRequest {
@@ -315,7 +315,7 @@ impl Constraint {
     /// Value that breaks the limit by `excess`, in the unit of the option's text.
     pub(super) fn shown(&self, excess: f64) -> String {
         let value = if self.is_upper { self.limit + excess } else { self.limit - excess };
-        let number = crate::findings::number::significant(value / self.unit, 4);
+        let number = crate::text::number::significant(value / self.unit, 4);
         if self.unit_name.is_empty() { number } else { format!("{number} {}", self.unit_name) }
     }
 }

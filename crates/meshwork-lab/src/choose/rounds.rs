@@ -7,8 +7,9 @@ use super::race::{FIRST_LOOK, Race};
 use super::request::{Budget, Within};
 use super::{ChooseOptions, Columns, Raced, Setup};
 use crate::run::keys::PointKeys;
-use crate::run::store::{Archive, Input, Note, RUNS, RunFindings, SEGMENTS, Store};
+use crate::run::store::{Archive, Note, RUNS, RunFindings, SEGMENTS, Store};
 use crate::run::{Results, Run, Runner, ScenarioRuns, Unit};
+use crate::study::input::Input;
 use crate::study::{Refused, Study};
 use crate::sweep::Shard;
 use crate::sweep::cost::nominal;
@@ -202,7 +203,7 @@ pub fn choose_shard(
     store.note(|_| Note::Segment {
         shard: shard.index,
         of: shard.of,
-        host: crate::run::file::host(),
+        host: crate::files::host(),
         threads: options.threads,
         runs: own.len() as u64,
     })?;

@@ -8,12 +8,12 @@ use meshwork::registry::name_of;
 use toml::{Table, Value};
 
 use super::Raced;
-use crate::run::inputs::Files;
-use crate::slurm::open_sites;
+use crate::inputs::Files;
 use crate::study::expand::Point;
 use crate::study::set::set;
+use crate::study::slurm::open_sites;
 use crate::study::{SCENARIO_KEYS, Study};
-use crate::text_diff::difference;
+use crate::text::diff::difference;
 use meshwork_slurm::lines::lines;
 
 /// Scenario of a candidate, with only the keys that the study sets and without default values.

@@ -6,8 +6,8 @@ use meshwork::catalogue::Catalogue;
 use meshwork::observe::metrics::MetricEntry;
 use meshwork::scenario::Scenario;
 
-use crate::findings::statistics::Interval;
 use crate::findings::summary::{Means, Summary};
+use crate::statistics::Interval;
 
 /// Metrics that have a column only if the study names them; a note reports counts that are not 0.
 const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::findings::means::Rule;
-use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean};
 use crate::run::{Batches, Results, ScenarioRuns};
+use crate::statistics::{Interval, Method, half_width_of_batches, mean};
 use crate::study::{Baseline, Study, same};
 
 /// Index of the scenario that differs only in the compared key, of which it has the baseline's
@@ -267,9 +267,9 @@ mod tests {
     use meshwork::rng::Stream;
 
     use super::*;
-    use crate::findings::statistics::t_quantile;
     use crate::run::Run;
     use crate::run::store::{RunFindings, RunMetric};
+    use crate::statistics::t_quantile;
 
     /// Ends of Fieller's interval, the roots of a quadratic equation; `None` if it is unbounded.
     fn roots(runs: &[(f64, f64)]) -> Option<[f64; 2]> {

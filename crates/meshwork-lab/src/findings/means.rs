@@ -1,8 +1,8 @@
 //! Means of metrics over replications, and their intervals.
 
-use crate::findings::statistics::{Interval, Method, half_width_of_windows, interval, mean};
 use crate::findings::summary::{Means, OwnerRow, SizeRow};
 use crate::run::{Class, ScenarioRuns};
+use crate::statistics::{Interval, Method, half_width_of_windows, interval, mean};
 use crate::study::{Replications, Study};
 
 #[derive(Clone, Copy)]

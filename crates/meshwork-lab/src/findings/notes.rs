@@ -3,13 +3,13 @@
 use toml::Value;
 
 use crate::findings::columns::value;
-use crate::findings::number::{count, plural};
-use crate::findings::statistics::mean;
 use crate::findings::summary::Summary;
-use crate::findings::words::{short, short_label};
 use crate::run::{Results, ScenarioRuns, has_same_jobs};
+use crate::statistics::mean;
 use crate::study::expand::Point;
+use crate::study::words::{short, short_label};
 use crate::study::{Axis, Replications, Study};
+use crate::text::number::{count, plural};
 
 pub const UNLIKE_JOBS: &str =
     "; without a mark where the two scenarios refused different numbers of jobs";

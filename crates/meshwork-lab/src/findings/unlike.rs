@@ -10,8 +10,8 @@ use meshwork::registry::{DefaultValue, Family, Param};
 use meshwork::{alloc, network, sched, select, sizing};
 use toml::{Table, Value};
 
-use crate::findings::words::short;
 use crate::study::expand::Point;
+use crate::study::words::short;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unlike {

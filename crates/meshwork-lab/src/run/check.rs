@@ -10,10 +10,11 @@ use rayon::prelude::*;
 use thiserror::Error;
 use toml::Table;
 
-use crate::run::file::FileError;
-use crate::run::inputs::Files;
+use crate::files::FileError;
+use crate::inputs::Files;
+use crate::refused::is_refused;
 use crate::run::store::{Archive, RunFindings, RunMetric, RunRecord, StoreError};
-use crate::run::threads::{NoThreads, pool};
+use crate::threads::{NoThreads, pool};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckVerdict {
@@ -44,6 +45,8 @@ pub enum CheckError {
     #[error(transparent)]
     Threads(#[from] NoThreads),
 }
+
+is_refused!(CheckError);
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::run::file::{FileError, host, target};
+use crate::files::{FileError, host, target};
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]

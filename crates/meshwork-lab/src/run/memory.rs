@@ -9,12 +9,13 @@ use meshwork::registry::Problem;
 use thiserror::Error;
 use toml::Value;
 
-use crate::findings::number::significant;
-use crate::findings::summary::label;
-use crate::lab::missing_input;
-use crate::run::inputs::Files;
+use crate::inputs::Files;
+use crate::refused::is_refused;
+use crate::study::expand::missing_input;
 use crate::study::expand::{Point, Windows, count, refused};
 use crate::study::{Refused, Study};
+use crate::text::label;
+use crate::text::number::significant;
 
 /// Memory in bytes of a scenario with all defaults, as measured on 20,000 scenarios.
 const BYTES_PER_SCENARIO: u64 = 14 << 10;
@@ -118,6 +119,8 @@ pub struct TooMuch {
     /// Whether a single run would fit, so that only the number of concurrent runs is too high.
     pub at_once: bool,
 }
+
+is_refused!(TooMuch);
 
 /// Number of concurrent runs; zero `threads` stand for one thread per processor.
 #[must_use]

@@ -4,9 +4,9 @@ pub mod build;
 pub mod check;
 mod columns;
 pub(crate) mod cuts;
-pub mod file;
-pub mod inputs;
+pub mod event;
 pub mod joboutput;
+pub mod kept;
 pub(crate) mod keys;
 pub mod lock;
 pub mod memory;
@@ -16,9 +16,8 @@ mod results;
 mod round;
 mod runner;
 mod runs;
-pub mod seal;
 pub mod store;
-pub mod threads;
+pub mod stored;
 mod ticker;
 pub(crate) mod windows;
 
@@ -32,11 +31,10 @@ pub use columns::Class;
 pub use part::{BEAT, Unit, Worked};
 pub use replications::{has_same_jobs, known, more, watched};
 pub use results::Results;
+pub use runner::caught;
 pub use runner::{Runner, Stopped};
-pub use runner::{caught, locked};
 pub(crate) use runs::Batches;
 pub use runs::ScenarioRuns;
-pub use threads::NoThreads;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunProgress {

@@ -8,11 +8,12 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use crate::run::replications::{first, more};
-use crate::run::runner::{Runner, Shared, locked};
+use crate::run::runner::{Runner, Shared};
 use crate::run::runs::ScenarioRuns;
 use crate::run::store::{Note, Store};
-use crate::run::threads::{NoThreads, pool};
 use crate::run::{Run, RunProgress};
+use crate::threads::locked;
+use crate::threads::{NoThreads, pool};
 
 /// Unit of work of a process: one run, or all runs of a scenario whose number depends on results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,13 +4,13 @@ use meshwork::catalogue::Catalogue;
 use meshwork::scenario::Scenario;
 use rayon::prelude::*;
 
-use crate::findings::sequence::RunningMoments;
-use crate::findings::statistics::CONFIDENCE;
 use crate::run::Run;
 use crate::run::keys::PointKeys;
 use crate::run::results::Results;
 use crate::run::runs::ScenarioRuns;
 use crate::run::store::RunFindings;
+use crate::statistics::CONFIDENCE;
+use crate::statistics::sequence::RunningMoments;
 use crate::study::Replications;
 use crate::study::expand::{Point, Windows};
 

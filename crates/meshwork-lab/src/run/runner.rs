@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use meshwork::catalogue::Catalogue;
@@ -12,18 +12,19 @@ use meshwork::observe::Observer;
 use meshwork::scenario::{MODEL_VERSION, Scenario};
 
 use crate::run::joboutput::{self, JobLog};
+use crate::run::kept::{Kept, RunRecorder};
 use crate::run::keys::PointKeys;
 use crate::run::replications::{first, more};
 use crate::run::results::Results;
 use crate::run::round::Round;
 use crate::run::runs::ScenarioRuns;
-use crate::run::store::{Input, RunFindings, RunRecord, Store, json, key};
-use crate::run::threads::{NoThreads, Threads};
+use crate::run::store::{RunFindings, RunRecord, Store, json, key};
 use crate::run::ticker::Ticker;
 use crate::run::{Run, RunProgress, Simulate, Watcher};
 use crate::study::expand::Point;
+use crate::study::input::Input;
 use crate::study::{JobFormat, Replications};
-use crate::watch::recording::kept::{Kept, RunRecorder};
+use crate::threads::{NoThreads, Threads, locked};
 
 pub struct Runner<'a> {
     pub catalogue: &'a Catalogue,
@@ -402,11 +403,6 @@ pub fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     })
 }
 
-/// Locks a mutex and ignores poisoning, since its plain data is consistent after every statement.
-pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use meshwork::observe::recorder::Measured;
@@ -414,9 +410,9 @@ mod tests {
     use meshwork::scenario::{Outcome, Scenario};
 
     use super::*;
-    use crate::findings::statistics::{half_width, mean};
     use crate::run::replications::watched;
     use crate::run::store::load;
+    use crate::statistics::{half_width, mean};
 
     #[test]
     fn what_stops_a_run_on_purpose_is_its_own_sentence() {

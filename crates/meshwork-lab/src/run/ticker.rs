@@ -6,7 +6,8 @@ use meshwork::job::Time;
 use meshwork::observe::{Event, Observer};
 use meshwork::scenario::Scenario;
 
-use crate::run::runner::{Shared, locked};
+use crate::run::runner::Shared;
+use crate::threads::locked;
 
 pub(super) struct Ticker<'a, 'b, 'c> {
     shared: &'a Shared<'b, 'c>,

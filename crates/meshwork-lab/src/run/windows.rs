@@ -6,10 +6,10 @@ use meshwork::scenario::Scenario;
 use meshwork::workload::{Inputs, Submission};
 use toml::{Table, Value};
 
-use crate::findings::number::plural;
 use crate::study::asked::Span;
 use crate::study::expand::{self, Point, Windows, window};
 use crate::study::{MAX_REPLICATIONS, Refused, Replications, Study};
+use crate::text::number::plural;
 
 /// Determines the windows of every scenario's log, and returns the time span of each log.
 pub(crate) fn open(
@@ -143,7 +143,7 @@ fn span(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::inputs::Files;
+    use crate::inputs::Files;
 
     #[test]
     fn the_clock_of_a_scaled_log_is_that_of_the_log() {

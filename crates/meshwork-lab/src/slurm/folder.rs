@@ -9,7 +9,7 @@ use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
 use super::read_text;
-use crate::run::file::{FileError, write_whole};
+use crate::files::{FileError, write_whole};
 use meshwork_slurm::conf;
 use meshwork_slurm::desk::SlurmRequest;
 use meshwork_slurm::finding::LintFindings;

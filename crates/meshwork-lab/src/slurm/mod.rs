@@ -1,19 +1,12 @@
-//! Machines managed by Slurm, for use in studies.
-//!
-//! The crate `meshwork-slurm` parses the files of Slurm. [`read`] opens them, and [`scenario`]
-//! turns a Slurm machine into the machine of a study.
+//! Files of Slurm on disk, which the crate `meshwork-slurm` parses.
 
 use std::path::Path;
 
 pub mod folder;
-mod given;
-pub mod scenario;
-
-pub(crate) use given::{SITE_KEYS, open_sites};
 
 use meshwork_slurm::{FileProblem, site};
 
-use crate::run::file::{FileError, MAX_RECORDS, MAX_TEXT, bounded, read_whole};
+use crate::files::{FileError, MAX_RECORDS, MAX_TEXT, bounded, read_whole};
 
 /// Reads a topology file of Slurm, and optionally a `slurm.conf`, as [`site::read`] does.
 pub fn read(topology: &Path, conf: Option<&Path>) -> Result<site::Reading, String> {

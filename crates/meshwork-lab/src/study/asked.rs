@@ -24,12 +24,12 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use crate::findings::clock::LogStart;
-use crate::run::file::{FileError, write_whole};
-use crate::run::inputs::Companion;
-use crate::run::locked;
-use crate::run::store::{Input, RunRecord};
+use crate::files::{FileError, write_whole};
+use crate::inputs::Companion;
+use crate::study::clock::LogStart;
+use crate::study::input::Input;
 use crate::study::{Refused, Study};
+use crate::threads::locked;
 
 pub const ASKED: &str = "asked.toml";
 
@@ -199,19 +199,8 @@ impl StudyRequest {
         StudyRequest { file: EXPERIMENT.to_owned(), ..StudyRequest::default() }
     }
 
-    /// Adds the input files of a stored run. Of several digests of one path, the last is kept.
-    pub fn learn(&mut self, record: &RunRecord) {
-        let Some(input) = &record.input else { return };
-        let of = |key: &str| record.scenario.pointer(key).and_then(|path| path.as_str());
-        if let Some(path) = of("/workload/path") {
-            self.know(path, &input.blake3, &input.path, input.start.clone());
-        }
-        if let (Some(path), Some(trace)) = (of("/failures/trace"), &input.trace) {
-            self.know(path, &trace.blake3, &trace.path, None);
-        }
-    }
-
-    fn know(&mut self, path: &str, blake3: &str, place: &str, start: Option<LogStart>) {
+    /// Adds an input file, or replaces the one with its path.
+    pub(crate) fn know(&mut self, path: &str, blake3: &str, place: &str, start: Option<LogStart>) {
         let found = RequestedInput {
             path: path.to_owned(),
             blake3: blake3.to_owned(),

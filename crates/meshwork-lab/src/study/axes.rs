@@ -20,7 +20,7 @@
 use toml::Value;
 
 use super::{ClaimCheck, Relation, Study, SweptValues, number};
-use crate::findings::words::short;
+use crate::study::words::short;
 
 const MAX_COLOURS: usize = 10;
 

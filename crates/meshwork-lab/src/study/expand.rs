@@ -8,14 +8,14 @@ use meshwork::registry::{Problem, name_of};
 use meshwork::scenario::Scenario;
 use toml::{Table, Value};
 
-use crate::run::inputs::Files;
-use crate::slurm::open_sites;
-use crate::slurm::scenario::lay_out;
+use crate::inputs::Files;
+use crate::inputs::form::{Form, on_the_clock_of};
 use crate::study::asked::Span;
 use crate::study::lists;
 use crate::study::set::{depth, plain, set};
+use crate::study::slurm::open_sites;
+use crate::study::slurm::scenario::lay_out;
 use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, hint, is_within};
-use crate::trace::{Form, on_the_clock_of};
 
 pub const MAX_SCENARIOS: u64 = 1_000_000;
 
@@ -275,6 +275,19 @@ fn check_metric(study: &Study, of: &str, point: &Point) -> Result<(), Refused> {
             names.join(", ")
         ),
     )))
+}
+
+/// Error for an outage trace that cannot be opened, with the place that gave its path.
+pub(crate) fn missing_trace(study: &Study, index: usize, message: String) -> Refused {
+    refused(study, index, &Problem::new("failures.trace", message))
+}
+
+/// Error for an input file that cannot be opened, with the place that gave its path.
+pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) -> Refused {
+    if let Some(obtain) = &study.obtain {
+        message = format!("{message}; {obtain}");
+    }
+    refused(study, index, &Problem::new("workload.path", message))
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub static PARAMS: &[&Param] = &[
     },
     &Param {
         name: "time_unit",
-        kind: Kind::Choice(&crate::findings::clock::UNIT_NAMES),
+        kind: Kind::Choice(&crate::study::clock::UNIT_NAMES),
         default: DefaultValue::Absent("seconds for logs and tables with dates, none for others"),
         help: "the unit of time: that in which times of logs, of models of logs and of tables with dates are shown, \
                which count seconds, and what the clock of any other workload counts",

@@ -3,36 +3,39 @@
 pub mod asked;
 pub mod axes;
 mod claims;
+pub mod clock;
 pub mod expand;
+pub mod input;
 mod keys;
 mod lists;
 pub mod locate;
 pub mod papers;
-mod refused;
 pub mod sample;
 pub mod schema;
 pub mod set;
-pub mod stored;
+pub mod slurm;
+pub mod words;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::registry::{self, Param, Problem, join, similar};
 use meshwork::scenario;
 use toml::{Table, Value};
 
-use crate::run::file::{FileError, MAX_TEXT, read_whole};
-use crate::run::inputs::Companions;
+use crate::files::{FileError, MAX_TEXT, read_whole};
+use crate::inputs::{Companions, Files};
 use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::locate::{Lines, line_at};
 use crate::study::set::{assignment, plain, set};
 
+pub use crate::refused::Refused;
 pub use claims::{ClaimCheck, Needed, PaperClaim, Relation, SweptValues, Test};
 use keys::{MACHINE, job_formats, replications, take_table};
 pub use keys::{MAX_REPLICATIONS, PARAMS, WINDOWS};
-pub use refused::Refused;
 
 /// Keys that a fixed number of replications, or windows of a log, exclude.
 const PRECISION: [&str; 4] = ["precision", "precision_of", "min_replications", "max_replications"];
@@ -148,7 +151,7 @@ pub struct Study {
     pub figure: Option<String>,
     /// Advice, for error messages, on where to obtain the log that the study reads.
     pub obtain: Option<String>,
-    /// Unit in which times are shown, if the study sets it: see [`clock`](crate::findings::clock).
+    /// Unit in which times are shown, if the study sets it: see [`clock`](crate::study::clock).
     pub time_unit: Option<String>,
     /// Settings in the table `[quick]` of the study, which make its runs shorter.
     pub quick: Vec<String>,
@@ -161,6 +164,14 @@ pub struct Study {
     /// Texts of files, such as a topology, that become part of scenarios when they are built.
     pub(crate) companions: Companions,
     lines: Lines,
+}
+
+impl Files {
+    /// Opens files as a study in a results folder or at its own place names them.
+    #[must_use]
+    pub fn of(study: &Study) -> Files {
+        Files::with(&study.folder, study.found.clone(), Arc::clone(&study.companions))
+    }
 }
 
 impl Study {

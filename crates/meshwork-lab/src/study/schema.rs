@@ -8,8 +8,8 @@ use meshwork::{access, presets, scenario, workload};
 use serde_json::{Map, Value as Json, json};
 
 use super::{JobFormat, PARAMS, claims};
-use crate::slurm::SITE_KEYS;
-use crate::slurm::scenario::KEYS as FILE_KEYS;
+use crate::study::slurm::SITE_KEYS;
+use crate::study::slurm::scenario::KEYS as FILE_KEYS;
 
 /// Returns the JSON Schema (draft 7) of studies that use the names of `catalogue`.
 ///

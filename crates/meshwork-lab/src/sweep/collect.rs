@@ -8,12 +8,13 @@ use meshwork::catalogue::Catalogue;
 use crate::findings::claims;
 use crate::findings::summary::Summary;
 use crate::run::store::{RUNS, Store, attempts};
-use crate::run::{joboutput, known, locked};
+use crate::run::stored::order;
+use crate::run::{joboutput, known};
 use crate::study::Refused;
 use crate::study::expand::Point;
-use crate::study::stored::order;
 use crate::sweep::progress::{Missing, failures, missing};
 use crate::sweep::shard::{failure, stored};
+use crate::threads::locked;
 
 pub struct Collected {
     pub stored: usize,

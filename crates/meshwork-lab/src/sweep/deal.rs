@@ -16,8 +16,8 @@ use std::collections::BinaryHeap;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::files::{MAX_RECORDS, read_whole};
 use crate::run::Unit;
-use crate::run::file::{MAX_RECORDS, read_whole};
 use crate::run::has_same_jobs;
 use crate::run::replications::first;
 use crate::study::expand::Point;

@@ -42,12 +42,12 @@ mod rows {
     use parquet::basic::Compression;
     use parquet::file::properties::WriterProperties;
 
-    use crate::findings::summary::shown;
-    use crate::run::file::{FileError, Whole};
+    use crate::files::{FileError, Whole};
     use crate::run::store::{Archive, RunFindings};
     use crate::study::expand::{Point, Windows};
     use crate::study::{Refused, Replications};
     use crate::sweep::shard::stored;
+    use crate::text::shown;
 
     const GROUP: usize = 1 << 14;
 

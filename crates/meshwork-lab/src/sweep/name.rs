@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::run::file::{host, plain};
+use crate::files::{host, plain};
 
 /// Shard: one of the `of` parts into which the runs of a study are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::files::{FileError, write_whole};
 use crate::lab::prepare;
-use crate::run::file::{FileError, write_whole};
 use crate::study::asked::EXPERIMENT;
 use crate::study::{Refused, Study};
 use crate::sweep::deal::Deal;

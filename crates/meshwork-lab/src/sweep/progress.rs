@@ -11,17 +11,17 @@ use rayon::prelude::*;
 
 use meshwork_slurm::cell::plain;
 
-use crate::findings::summary::shown;
-use crate::run::file::temporary;
+use crate::files::temporary;
 use crate::run::replications::first;
 use crate::run::store::{Archive, Note, RUNS, RunFindings, SEGMENTS, ShardAttempt, attempts};
+use crate::run::stored::Stored;
 use crate::run::{BEAT, Run, ScenarioRuns, Unit, more};
 use crate::study::Refused;
 use crate::study::expand::Point;
-use crate::study::stored::Stored;
 use crate::sweep::cost::{nominal, refined};
 use crate::sweep::deal::{Deal, is_whole};
 use crate::sweep::shard::stored;
+use crate::text::shown;
 
 /// Time without writes, six times their interval, after which an attempt counts as dead.
 const SILENCE: Duration = Duration::from_secs(BEAT.as_secs() * 6);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::run::file::plain;
+use crate::files::plain;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchSystem {

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 
 use meshwork::catalogue::Catalogue;
 
-use crate::findings::summary::label;
 use crate::lab::{Prepared, another, known_inputs, prepare};
+use crate::run::kept::Kept;
 use crate::run::replications::first;
 use crate::run::store::{Note, RUNS, Store};
 use crate::run::{RunProgress, Runner, Watcher};
@@ -16,7 +16,7 @@ use crate::study::sample::sample;
 use crate::study::{Refused, Study};
 use crate::sweep::deal::Deal;
 use crate::sweep::name::{Shard, attempt};
-use crate::watch::recording::kept::Kept;
+use crate::text::label;
 
 pub struct ShardWork<'a> {
     pub folder: PathBuf,
@@ -67,7 +67,7 @@ pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> 
     store.note(|_| Note::Segment {
         shard: work.shard.index,
         of: work.shard.of,
-        host: crate::run::file::host(),
+        host: crate::files::host(),
         threads: threads(work.threads),
         runs,
     })?;
@@ -151,9 +151,9 @@ pub(crate) fn begin(
     let before = std::fs::read(&text).ok();
     let Some(before) = before else {
         std::fs::create_dir_all(folder)
-            .map_err(|error| crate::run::file::FileError::making(folder, &error))?;
+            .map_err(|error| crate::files::FileError::making(folder, &error))?;
         asked.write(folder)?;
-        return Ok(crate::run::file::write_whole(&text, study.source.as_bytes())?);
+        return Ok(crate::files::write_whole(&text, study.source.as_bytes())?);
     };
     if let Some(says) = another(study, folder)? {
         return Err(Refused(format!("{says}: give another `--out`")));
@@ -220,9 +220,9 @@ pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
 pub(crate) fn stored(
     catalogue: &Catalogue,
     folder: &Path,
-) -> Result<crate::study::stored::Stored, Refused> {
+) -> Result<crate::run::stored::Stored, Refused> {
     must_be_begun(folder)?;
-    crate::study::stored::Stored::read(catalogue, folder, StudyRequest::guess)
+    crate::run::stored::Stored::read(catalogue, folder, StudyRequest::guess)
 }
 
 fn must_be_begun(folder: &Path) -> Result<(), Refused> {

@@ -1,109 +1,15 @@
-//! Formats of logs and tables of jobs, determined by the ending of the file's name.
+//! Writes logs and tables of jobs, in the format of the ending of the file's name.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use flate2::{Compression, GzBuilder};
 use meshwork::job::Job;
-use meshwork::workload::swf::{
-    FIELDS, Header, LogLine, Record, records, write_header, write_record,
-};
-use meshwork::workload::table::{COLUMNS, CellKind, Column, Listed};
-use meshwork::workload::{Inputs, Rows, WorkloadError};
+use meshwork::workload::swf::{FIELDS, Header, Record, write_header, write_record};
+use meshwork::workload::table::{COLUMNS, CellKind, Column};
 
-use super::published;
-use crate::run::inputs::{Files, is_tsv};
-use crate::study::Refused;
+use crate::inputs::form::Form;
 use meshwork_slurm::cell::written;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    Log {
-        is_compressed: bool,
-    },
-    Csv {
-        is_compressed: bool,
-    },
-    /// A table of jobs as Parquet, which has compression of its own.
-    #[cfg(feature = "parquet")]
-    Parquet,
-    /// Formats that can only be read: a table separated by tabs, or a published trace in JSON.
-    Foreign,
-}
-
-impl Form {
-    /// Format of the file `name`: a table if it ends in `.csv`, `.parquet`, `.tsv` or `.json`, else
-    /// a log.
-    ///
-    /// A further ending `.gz` means that the file is compressed; `.parquet.gz` is an error.
-    ///
-    /// ```
-    /// use meshwork_lab::trace::Form;
-    /// assert_eq!(Form::of("a/log.swf.gz"), Ok(Form::Log { is_compressed: true }));
-    /// assert_eq!(Form::of("JOBS.CSV"), Ok(Form::Csv { is_compressed: false }));
-    /// assert!(Form::of("jobs.parquet.gz").is_err());
-    /// ```
-    pub fn of(name: &str) -> Result<Form, Refused> {
-        let lower = name.to_lowercase();
-        let (stem, is_compressed) = match lower.strip_suffix(".gz") {
-            Some(stem) => (stem, true),
-            None => (lower.as_str(), false),
-        };
-        if stem.ends_with(".csv") {
-            Ok(Form::Csv { is_compressed })
-        } else if is_tsv(name) || is_json(name) {
-            Ok(Form::Foreign)
-        } else if !stem.ends_with(".parquet") {
-            Ok(Form::Log { is_compressed })
-        } else if is_compressed {
-            Err(Refused(format!("{name}: Parquet compresses by itself: leave out .gz")))
-        } else {
-            parquet(name)
-        }
-    }
-}
-
-pub(super) fn is_json(path: &str) -> bool {
-    let lower = path.to_lowercase();
-    lower.strip_suffix(".gz").unwrap_or(&lower).ends_with(".json")
-}
-
-pub(super) fn is_study(path: &str) -> bool {
-    path.to_lowercase().ends_with(".toml")
-}
-
-#[cfg(feature = "parquet")]
-fn parquet(_name: &str) -> Result<Form, Refused> {
-    Ok(Form::Parquet)
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet(name: &str) -> Result<Form, Refused> {
-    Err(Refused(format!("{name}: this is Parquet, and {}", crate::run::inputs::NO_PARQUET)))
-}
-
-/// Date at which the clock is 0, in seconds since 1970; `None` if the file states none.
-pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64>, WorkloadError> {
-    if !matches!(form, Form::Log { .. }) {
-        return Ok(Listed::read(table_rows(files, path)?, path)?.origin);
-    }
-    let mut header = Header::default();
-    for line in records(files.text(path)?, path) {
-        match line? {
-            LogLine::Comment(comment) => header.add(&comment),
-            // A comment after the header is about single jobs, and does not tell the date.
-            LogLine::Record { .. } => break,
-        }
-    }
-    Ok(header.number("UnixStartTime").map(|seconds| seconds as f64))
-}
-
-pub(super) fn table_rows(files: &Files, path: &str) -> Result<Rows, WorkloadError> {
-    match published::jobs(path).map_err(WorkloadError)? {
-        Some(jobs) => Ok(Box::new(jobs.rows.into_iter().map(Ok))),
-        None => files.rows(path),
-    }
-}
 
 const IN_MEMORY: &str = "writing to memory cannot fail";
 

@@ -4,83 +4,18 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use meshwork::job::{Job, Time};
-use meshwork::machine::Placement;
-use meshwork::observe::{Event, JobId, Observer};
+use meshwork::job::Time;
+use meshwork::observe::{Event, Observer};
 use meshwork::scenario::Outcome;
-use meshwork::topology::Node;
 
-use crate::lab::{missing_input, missing_trace};
+use crate::inputs::Files;
 use crate::run::caught;
-use crate::run::inputs::Files;
-use crate::study::expand::{Point, point_at};
+use crate::run::event::RunEvent;
+use crate::study::expand::{Point, missing_input, missing_trace, point_at};
 use crate::study::{Refused, Study};
 
 /// Most events by which a run is ahead of the consumer.
 const AHEAD: usize = 1024;
-
-/// Owned copy of an event of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunEvent {
-    pub at: Time,
-    /// Job by its index in order of arrival; `NOBODY` for an event of a node.
-    pub id: JobId,
-    pub what: EventKind,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum EventKind {
-    Arrived(Job),
-    /// The job would not fit even the empty machine, and never joins the queue.
-    Refused(Job),
-    /// The scheduler removed the job from the queue.
-    TurnedAway,
-    Started {
-        site: usize,
-        placement: Placement,
-    },
-    Moved {
-        placement: Placement,
-    },
-    Finished,
-    /// An outage stopped the job, and it waits again.
-    Interrupted,
-    Down {
-        site: usize,
-        node: Node,
-    },
-    Up {
-        site: usize,
-        node: Node,
-    },
-}
-
-/// Stands for no job.
-pub(crate) const NOBODY: JobId = JobId(u64::MAX);
-
-impl RunEvent {
-    /// Converts an event of the engine, if it has a visible effect.
-    #[must_use]
-    pub fn of(now: Time, event: &Event<'_>) -> Option<RunEvent> {
-        let (id, what) = match event {
-            Event::Arrived(id, job) => (*id, EventKind::Arrived((*job).clone())),
-            Event::Refused(id, job) => (*id, EventKind::Refused((*job).clone())),
-            Event::TurnedAway(id, _) => (*id, EventKind::TurnedAway),
-            Event::Started(run) => {
-                (run.id, EventKind::Started { site: run.site, placement: run.placement.clone() })
-            }
-            Event::Moved { running, .. } => {
-                (running.id, EventKind::Moved { placement: running.placement.clone() })
-            }
-            Event::Finished(run) => (run.id, EventKind::Finished),
-            Event::Interrupted(run) => (run.id, EventKind::Interrupted),
-            Event::Down { site, node } => (NOBODY, EventKind::Down { site: *site, node: *node }),
-            Event::Up { site, node } => (NOBODY, EventKind::Up { site: *site, node: *node }),
-            _ => return None,
-        };
-        Some(RunEvent { at: now, id, what })
-    }
-}
 
 /// Running simulation whose events a consumer takes, and which waits for the consumer.
 ///
@@ -172,6 +107,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::run::event::EventKind;
 
     const ENDLESS: &str = "machine = { topology = 'mesh', dims = [8, 8] }\nmeasure = { time = 1e12 }\n\
         [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\

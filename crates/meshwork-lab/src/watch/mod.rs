@@ -5,8 +5,8 @@ pub mod recording;
 mod scene;
 mod spectator;
 
-pub(crate) use live::NOBODY;
-pub use live::{EventKind, Live, Next, RunEvent};
+pub use crate::run::event::{EventKind, RunEvent};
+pub use live::{Live, Next};
 pub use scene::{Held, NodeUse, Scene};
 pub use spectator::{RunSnapshot, Spectator};
 

@@ -319,7 +319,8 @@ mod tests {
     use meshwork::topology::Topology;
 
     use crate::Study;
-    use crate::watch::{EventKind, Live, NOBODY, Next, RunEvent, Scene};
+    use crate::run::event::NOBODY;
+    use crate::watch::{EventKind, Live, Next, RunEvent, Scene};
 
     /// Compares the means of a scene with the metrics of the run, and checks its node counts.
     fn agree(scheduler: &str) -> f64 {

@@ -8,8 +8,8 @@ use meshwork::job::Time;
 use meshwork::observe::{Event, Observer};
 
 use super::{RunEvent, Scene};
-use crate::findings::summary::label;
 use crate::study::expand::Point;
+use crate::text::label;
 
 /// Least time between snapshots of a run.
 const EVERY: Duration = Duration::from_millis(500);

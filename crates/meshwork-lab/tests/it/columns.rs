@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use meshwork::rng::Stream;
 use meshwork::workload::table::{COLUMNS, Cell, CellKind, Column, Listed, Outcome};
-use meshwork_lab::run::inputs::row;
+use meshwork_lab::inputs::row;
 use meshwork_lab::trace::convert;
 use meshwork_lab::{Options, Study, run};
 use meshwork_slurm::cell::{plain, written};

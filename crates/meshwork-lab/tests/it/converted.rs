@@ -8,7 +8,7 @@ use std::path::Path;
 use meshwork::job::Job;
 use meshwork::scenario::Scenario;
 use meshwork::workload::Submission;
-use meshwork_lab::run::inputs::Files;
+use meshwork_lab::inputs::Files;
 use meshwork_lab::trace::convert;
 use proptest::prelude::*;
 

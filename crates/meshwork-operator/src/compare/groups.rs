@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::measures::Ground;
 use super::{ReplayMeasure, TopologyReplay};
 use crate::paired;
-use meshwork_lab::findings::statistics::{Interval, mean};
+use meshwork_lab::statistics::{Interval, mean};
 
 const MAX_USERS: usize = 12;
 

@@ -9,7 +9,7 @@ use meshwork::topology::Node;
 
 use super::TopologyReplay;
 use crate::paired::{self, BATCHES};
-use meshwork_lab::findings::statistics::{Interval, half_width_of_batches, mean};
+use meshwork_lab::statistics::{Interval, half_width_of_batches, mean};
 use meshwork_slurm::history::{JobRecord, Second};
 
 /// In seconds. A shorter run time counts as this threshold.

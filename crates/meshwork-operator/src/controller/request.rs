@@ -9,8 +9,8 @@ use meshwork::geometry::NodeSet;
 
 use super::parts::{PartsDesk, PartsRequest};
 use super::rules::{KINDS, SiteRules};
+use meshwork_lab::inputs::published::SlurmPieces;
 use meshwork_lab::slurm::folder::{SlurmMachine, asked};
-use meshwork_lab::trace::SlurmPieces;
 use meshwork_slurm::desk::SlurmRequest;
 use meshwork_slurm::history::{JobRecord, Second};
 use meshwork_slurm::site::SlurmSite;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::limits;
 use meshwork::geometry::NodeSet;
+use meshwork_lab::inputs::published::megabytes;
 use meshwork_lab::slurm::folder::SlurmMachine;
-use meshwork_lab::trace::megabytes;
 use meshwork_slurm::conf;
 use meshwork_slurm::history::Second;
 use meshwork_slurm::lines::parsable_rows;

@@ -23,7 +23,7 @@ use super::places::{PlaceKind, place_of};
 use super::unmodelled::{self, Unmodelled};
 use given::Given;
 use meshwork::geometry::NodeSet;
-use meshwork_lab::findings::statistics::mean;
+use meshwork_lab::statistics::mean;
 use meshwork_slurm::date;
 use meshwork_slurm::history::{JobRecord, Second, StartedBy};
 use meshwork_slurm::topology::Structure;

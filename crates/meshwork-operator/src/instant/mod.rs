@@ -17,7 +17,7 @@ use meshwork::machine::Placement;
 use meshwork::topology::Wiring;
 use meshwork::workload::table;
 
-use meshwork_lab::findings::number::plural;
+use meshwork_lab::text::number::plural;
 
 pub use saved::is_saved;
 pub use stored::RunName;

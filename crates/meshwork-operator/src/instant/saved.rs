@@ -9,7 +9,7 @@ use meshwork::pool::{Name, NamedPool, NamedPoolState, Pool};
 use serde_json::Value as Json;
 
 use super::{Instant, PlacedJob, as_held};
-use meshwork_lab::run::seal::unseal;
+use meshwork_lab::files::seal::unseal;
 use meshwork_lab::slurm::read_text;
 use meshwork_slurm::FileProblem;
 

@@ -11,9 +11,9 @@ use meshwork::observe::{Event, JobId, Observer, Running};
 use meshwork::scenario::Scenario;
 
 use super::{Instant, PlacedJob, WaitingJob};
+use meshwork_lab::inputs::Files;
 use meshwork_lab::run::caught;
 use meshwork_lab::run::check::{RepeatError, scenario_of};
-use meshwork_lab::run::inputs::Files;
 use meshwork_report::stored_run;
 
 /// Numbers of a run's scenario and replication, both from 1.

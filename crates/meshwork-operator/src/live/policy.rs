@@ -10,9 +10,9 @@ use super::ends::ExpectedEnds;
 use super::look::{Claim, FAR, numbers_of};
 use meshwork_lab::plan::ReadState;
 use meshwork_lab::slurm::folder::SlurmMachine;
-use meshwork_lab::slurm::scenario::node_order;
 use meshwork_lab::study::Study;
 use meshwork_lab::study::expand::expand;
+use meshwork_lab::study::slurm::scenario::node_order;
 use meshwork_slurm::live::{QueuedJob, shape};
 
 /// Scheduler and allocator of a scenario, with the names of the machine's nodes.

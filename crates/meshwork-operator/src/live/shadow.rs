@@ -16,7 +16,7 @@ use super::ends::ExpectedEnds;
 use super::look::{Claim, Ranges, SiteLook, claims, idle, numbers_of};
 use super::metrics::AgentMetrics;
 use super::policy::{Candidate, LivePolicy};
-use meshwork_lab::findings::number::{plural, significant};
+use meshwork_lab::text::number::{plural, significant};
 use meshwork_report::html::{POLICY, STYLES, head};
 use meshwork_slurm::history::{History, JobRecord};
 use meshwork_slurm::hostlist;

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::search::{FEWEST_JOBS, SearchEnd, Trial};
 use super::{CONFIDENCE, TopologyLists};
 use meshwork_lab::choose::race::{Field, NoValue, Race, RaceRules};
-use meshwork_lab::findings::statistics::mean;
+use meshwork_lab::statistics::mean;
 use meshwork_slurm::history::{JobRecord, Second};
 
 /// Indifference zone: lists count as equal if their mean waits differ by at most this fraction.

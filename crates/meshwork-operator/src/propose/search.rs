@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use super::lists::{SearchSpace, TopologyLists};
 use crate::controller::rules::SiteRules;
 use crate::controller::{ControllerReplay, GivenStarts, JobOutcome};
-use meshwork_lab::findings::statistics::mean;
 use meshwork_lab::slurm::folder::SlurmMachine;
+use meshwork_lab::statistics::mean;
 use meshwork_slurm::history::{JobRecord, Second};
 use meshwork_slurm::topology::SlurmTopology;
 

@@ -15,7 +15,7 @@ pub(crate) use envs::Envs;
 use std::sync::Arc;
 
 use meshwork::scenario::Scenario;
-use meshwork_lab::run::inputs::Files;
+use meshwork_lab::inputs::Files;
 
 /// Settings that all episodes of an environment share: scenario, files and number of jobs.
 #[derive(Clone)]

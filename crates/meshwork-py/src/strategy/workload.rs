@@ -6,7 +6,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::Topology as Wired;
 use meshwork::workload::table::{Cell, Listed, Row};
 use meshwork::workload::{BuildError, Submission, Submissions, WorkloadContext, WorkloadError};
-use meshwork_lab::run::inputs::row;
+use meshwork_lab::inputs::row;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyMapping, PySequence, PyString};

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::Path;
 
 use meshwork::rng::Stream;
-use meshwork_lab::findings::statistics::Method;
 use meshwork_lab::run::ScenarioRuns;
 use meshwork_lab::run::store::load;
+use meshwork_lab::statistics::Method;
 use meshwork_lab::{Finished, Options, Study, run};
 use meshwork_report::Report;
 
@@ -203,7 +203,7 @@ fn windows_of_a_log_are_its_replications() {
     }
     let mean = by_hand.iter().sum::<f64>() / by_hand.len() as f64;
     assert!((difference.mean.unwrap() - mean).abs() < 1e-9);
-    assert_eq!(difference.half_width, meshwork_lab::findings::statistics::half_width(&by_hand));
+    assert_eq!(difference.half_width, meshwork_lab::statistics::half_width(&by_hand));
     // If windows overlap by half, nearly twice as many windows give hardly more certainty.
     let stride =
         format!("windows = {{ length = {}, stride = {} }}\n{STUDY}", span / 9.0, span / 18.0);

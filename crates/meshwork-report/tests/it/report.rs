@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use meshwork_lab::findings::number::Rounded;
 use meshwork_lab::lab::leave_out;
 use meshwork_lab::study::asked::ASKED;
+use meshwork_lab::text::number::Rounded;
 use meshwork_lab::{Finished, Options, Study, run};
 use meshwork_report::{Figure, FigureView, Report, Style};
 

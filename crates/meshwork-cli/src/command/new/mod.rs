@@ -6,11 +6,11 @@ use std::path::Path;
 
 use meshwork::presets::MACHINES;
 use meshwork::registry::Named as _;
-use meshwork_lab::run::file::FileError;
+use meshwork_lab::files::FileError;
 
 use crate::args::{New, Start};
 use crate::output::{Ended, Output, Stop, Verdict};
-use crate::table::wrapped;
+use crate::wrap::wrapped;
 
 /// JSON schema by which editors check the study.
 const SCHEMA: &str = "#:schema study.schema.json\n";

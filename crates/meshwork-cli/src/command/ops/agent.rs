@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::findings::number::plural;
-use meshwork_lab::run::file::FileError;
+use meshwork_lab::files::FileError;
 use meshwork_lab::run::lock::Lock;
 use meshwork_lab::slurm::read_text;
+use meshwork_lab::text::number::plural;
 use meshwork_operator::live::SlurmCommands;
 use meshwork_operator::live::agent::{AgentSettings, PlacementAgent, prepare, set_state};
 use meshwork_operator::live::process::ProcessCommands;

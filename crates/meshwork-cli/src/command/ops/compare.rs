@@ -1,10 +1,10 @@
 //! `meshwork ops compare`: finds out under which topology or configuration a site's jobs wait less.
 
-use meshwork_lab::findings::number::{Rounded, plural, significant};
-use meshwork_lab::findings::statistics::Interval;
-use meshwork_lab::findings::words::short_paths;
-use meshwork_lab::run::file::write_whole;
+use meshwork_lab::files::write_whole;
 use meshwork_lab::slurm::folder::Folder;
+use meshwork_lab::statistics::Interval;
+use meshwork_lab::study::words::short_paths;
+use meshwork_lab::text::number::{Rounded, plural, significant};
 use meshwork_operator::compare::{
     Comparison, Contender, ReplayOptions, compare, jobs_that_ran, page,
 };
@@ -16,7 +16,8 @@ use crate::args::ops;
 use crate::command::meter::Meter;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, PAGE_MARK, Stop, Verdict, must_be_ours};
-use crate::table::{Column, print, wrapped};
+use crate::table::{Column, print};
+use crate::wrap::wrapped;
 
 /// Source of the clean-up time: the time from a job's end until its nodes are free again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! `meshwork ops fidelity`: counts the recorded decisions that the model of a site reproduces.
 
-use meshwork_lab::findings::number::{Rounded, significant};
-use meshwork_lab::run::file::write_whole;
+use meshwork_lab::files::write_whole;
 use meshwork_lab::slurm::folder::Folder;
+use meshwork_lab::text::number::{Rounded, significant};
 use meshwork_operator::fidelity::{self, Fidelity, PredictedWaits};
 
 use crate::args::ops;

@@ -1,8 +1,8 @@
 //! `meshwork ops import`: converts a machine's files and its history of jobs to a site folder.
 
-use meshwork_lab::findings::number::{plural, significant};
 use meshwork_lab::slurm::folder::{Folder, SlurmMachine, TABLES, check_table};
 use meshwork_lab::slurm::read_text;
+use meshwork_lab::text::number::{plural, significant};
 use meshwork_operator::quality::{self, Quality};
 use meshwork_operator::swf;
 use meshwork_slurm::date;

@@ -3,10 +3,10 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use meshwork_lab::findings::number::{Rounded, plural, significant};
-use meshwork_lab::run::file::write_whole;
+use meshwork_lab::files::write_whole;
 use meshwork_lab::slurm::folder::Folder;
-use meshwork_lab::text_diff::difference;
+use meshwork_lab::text::diff::difference;
+use meshwork_lab::text::number::{Rounded, plural, significant};
 use meshwork_operator::propose::{
     CONFIDENCE, ListProposal, SearchLimits, SearchProgress, TopologyLists, propose, searched, text,
 };
@@ -134,7 +134,7 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
             "None of them is better there than the site's own list, as far as the jobs tell: nothing is proposed.",
         );
     };
-    let shown = |gain: &meshwork_lab::findings::statistics::Interval| {
+    let shown = |gain: &meshwork_lab::statistics::Interval| {
         let rounded = Rounded::new(gain.mean, gain.half_width);
         let half_width = rounded.half_width.map_or_else(String::new, |half| format!(" ± {half}"));
         format!("{}{half_width} s", rounded.mean)

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::run::file::write_whole;
+use meshwork_lab::files::write_whole;
 use meshwork_lab::slurm::folder::{Folder, SlurmMachine};
 use meshwork_operator::live::process::ProcessCommands;
 use meshwork_operator::live::shadow::{ShadowedStart, SiteShadow};

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::findings::number::plural;
 use meshwork_lab::slurm::folder::{Folder, SlurmMachine};
 use meshwork_lab::slurm::read_text;
 use meshwork_lab::study::asked::EXPERIMENT;
+use meshwork_lab::text::number::plural;
 use meshwork_operator::defrag::{self, Cost, DefragTarget, defrag};
 use meshwork_operator::explain::{self, Explanation, WaitReason};
 use meshwork_operator::instant::{Instant, is_saved};

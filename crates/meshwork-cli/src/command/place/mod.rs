@@ -12,7 +12,7 @@ use meshwork::catalogue::Catalogue;
 use meshwork::pool::{NamedPool, Pool};
 use meshwork::registry::Problem;
 use meshwork::scenario::machine_in_words_in;
-use meshwork_lab::visible::visible;
+use meshwork_lab::text::visible::visible;
 use toml::{Table, Value};
 
 use crate::args::Place;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use meshwork::pool::{Name, NamedPoolState};
-use meshwork_lab::run::file::{FileError, MAX_RECORDS, read_whole, write_whole};
+use meshwork_lab::files::seal::{seal, unseal};
+use meshwork_lab::files::{FileError, MAX_RECORDS, read_whole, write_whole};
 use meshwork_lab::run::lock::{Lock, LockError};
-use meshwork_lab::run::seal::{seal, unseal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 

@@ -21,7 +21,7 @@ use crossterm::terminal::{
 };
 use crossterm::{cursor, execute, queue};
 use meshwork::job::Time;
-use meshwork_lab::visible::visible;
+use meshwork_lab::text::visible::visible;
 
 use super::canvas::{Canvas, Cell, Rect, Style};
 use super::reel::{Reel, Target};

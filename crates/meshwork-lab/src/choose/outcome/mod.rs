@@ -11,12 +11,12 @@ use super::race::{Fate, Look, Race, RaceRules};
 use super::request::Constraint;
 use super::winner::{slurm_lines, study_file};
 use super::{Gain, Raced, Scale, clock};
-use crate::findings::clock::Clock;
 use crate::findings::columns::Meanings;
-use crate::findings::sequence::{RunningMoments, Wins, factor};
-use crate::findings::statistics::{half_width, mean};
-use crate::findings::words::{short, short_label};
 use crate::run::ScenarioRuns;
+use crate::statistics::sequence::{RunningMoments, Wins, factor};
+use crate::statistics::{half_width, mean};
+use crate::study::clock::Clock;
+use crate::study::words::{short, short_label};
 use crate::study::{Refused, Study, same};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use super::{ChoiceOutcome, Effect, RaceEnd};
 use crate::choose::confirm::Gain;
 use crate::choose::race::Fate;
-use crate::findings::number::{count, plural, significant};
-use crate::findings::sequence::Wins;
-use crate::findings::statistics::Interval;
+use crate::statistics::Interval;
+use crate::statistics::sequence::Wins;
+use crate::text::number::{count, plural, significant};
 
 impl ChoiceOutcome {
     /// Distance between candidates: `3.1 %`, or a plain number if raw values are compared.

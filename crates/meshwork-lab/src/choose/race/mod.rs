@@ -17,8 +17,8 @@
 //! many candidates. The race then uses fresh replications only, and the guarantee covers the
 //! finalists.
 
-use crate::findings::sequence::{RunningMoments, factor};
-use crate::findings::statistics::quantile;
+use crate::statistics::quantile;
+use crate::statistics::sequence::{RunningMoments, factor};
 
 /// Replications after which growing queues are dropped, and a screening first halves the field.
 pub const FIRST_LOOK: u64 = 4;

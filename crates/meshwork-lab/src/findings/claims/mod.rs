@@ -20,14 +20,14 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use toml::Value;
 
-use crate::findings::number::trimmed;
-use crate::findings::statistics::{half_width, mean};
-use crate::findings::summary::label;
+use crate::files::write_whole;
 use crate::run::Results;
-use crate::run::file::write_whole;
+use crate::statistics::{half_width, mean};
 use crate::study::expand::Point;
 use crate::study::{ClaimCheck, PaperClaim, Refused, Relation, Study, SweptValues, Test, same};
-use crate::visible::visible;
+use crate::text::label;
+use crate::text::number::trimmed;
+use crate::text::visible::visible;
 use meshwork_slurm::cell::written;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

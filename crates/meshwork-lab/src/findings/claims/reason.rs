@@ -1,6 +1,6 @@
 //! Explanations of the verdicts on claims.
 
-use crate::findings::number::plural;
+use crate::text::number::plural;
 
 use super::{CellState, ClaimVerdict, Judgement};
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::{Difference, Means, OwnerRow, SizeRow, Summary, SummaryRow};
-use crate::findings::statistics::{Interval, Method};
+use crate::statistics::{Interval, Method};
 
 impl Summary {
     /// Converts the summary to one JSON object per scenario, with `null` for missing values.

@@ -29,13 +29,13 @@ use meshwork::observe::recorder::OwnerAttribute;
 use meshwork::registry::name_of;
 use toml::Value;
 
+use crate::files::write_whole;
 use crate::findings::columns::Meanings;
 use crate::findings::differences::{paired, partner, refuse_alike};
 use crate::findings::means::{Rule, by_owner, by_size, means};
-use crate::findings::statistics::Interval;
-use crate::findings::trend::is_growing;
 use crate::run::Results;
-use crate::run::file::write_whole;
+use crate::statistics::Interval;
+use crate::statistics::trend::is_growing;
 use crate::study::expand::Point;
 use crate::study::{Baseline, Refused, Study};
 
@@ -160,25 +160,6 @@ impl Summary {
         }
         Ok(())
     }
-}
-
-/// Formats a value of a study for a cell or label: texts without quotes, all else as TOML.
-///
-/// ```
-/// use meshwork_lab::findings::summary::shown;
-/// assert_eq!(shown(&toml::Value::from("fcfs")), "fcfs");
-/// assert_eq!(shown(&toml::Value::from(0.1)), "0.1");
-/// ```
-#[must_use]
-pub fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-#[must_use]
-pub fn label(swept: &[(String, Value)]) -> String {
-    let words: Vec<String> =
-        swept.iter().map(|(key, value)| format!("{key} = {}", shown(value))).collect();
-    words.join(", ")
 }
 
 fn asked_order(point: &Point) -> Vec<String> {

@@ -3,9 +3,10 @@ use std::borrow::Cow;
 use meshwork::observe::recorder::OwnerAttribute;
 use toml::Value;
 
-use super::{Means, OwnerRow, Summary, SummaryRow, shown};
-use crate::findings::statistics::{Interval, Method};
-use crate::visible::visible;
+use super::{Means, OwnerRow, Summary, SummaryRow};
+use crate::statistics::{Interval, Method};
+use crate::text::shown;
+use crate::text::visible::visible;
 use meshwork_slurm::cell::written;
 
 /// Results of a class of jobs, such as all jobs of one user: its name, number of jobs and metrics.

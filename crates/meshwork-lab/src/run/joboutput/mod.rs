@@ -22,11 +22,11 @@ use meshwork::topology::Topology;
 use meshwork::workload::table::{COLUMNS, CellKind, Column, Ended, Outcome};
 use thiserror::Error;
 
-use crate::findings::summary::shown;
+use crate::files::{FileError, write_whole};
 use crate::run::Results;
-use crate::run::file::{FileError, write_whole};
 use crate::study::JobFormat;
 use crate::study::expand::Point;
+use crate::text::shown;
 use meshwork_slurm::cell::written;
 use output::Output;
 
@@ -279,7 +279,7 @@ mod tests {
 
     use super::*;
     #[cfg(feature = "parquet")]
-    use crate::run::inputs::Files;
+    use crate::inputs::Files;
 
     fn running(id: u64, request: Request, sides: &[u32], times: (f64, f64, f64)) -> Running {
         let job = Job {

@@ -12,7 +12,7 @@ use meshwork::workload::table::CellKind;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::{HEADER, JobOutputError, Part, Row, always, batsim, optional};
-use crate::run::file::{FileError, process};
+use crate::files::{FileError, process};
 use crate::study::JobFormat;
 use meshwork_slurm::cell::written;
 

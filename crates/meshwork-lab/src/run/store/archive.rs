@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use super::lines::{Handles, Head, Lines, Place};
 use super::record::{RunFindings, RunRecord};
 use super::{RUNS, StoreError, segment};
-use crate::run::locked;
+use crate::threads::locked;
 
 /// Runs of a results folder, including its segments, open for reading: 50 bytes of memory per run.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::run::joboutput::INDEX;
-use crate::watch::recording::kept::RECORDINGS;
+use crate::run::kept::RECORDINGS;
 
 const ENDING: &str = ".tmp";
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer};
 use super::record::RunRecord;
 use super::segment;
 use super::{GARBLED, StoreError};
-use crate::run::file::{FileError, line_breaks};
+use crate::files::{FileError, line_breaks};
 
 /// Position of a run's line in a file, without its line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,16 +23,15 @@ use thiserror::Error;
 
 use self::lines::{Handles, Lines, Place, Source};
 use self::segment::Segment;
-use crate::run::file::{FileError, Whole};
+use crate::files::{FileError, Whole};
+use crate::refused::is_refused;
+use crate::study::input::Input;
 
 pub use archive::Archive;
 pub(crate) use leftovers::WHOLE;
 pub use leftovers::is_leftover;
 pub use lines::Head;
-pub use record::{
-    Input, Keys, OwnerFindings, RunFindings, RunMetric, RunRecord, SizeFindings, Trace, digest_of,
-    json, key,
-};
+pub use record::{Keys, OwnerFindings, RunFindings, RunMetric, RunRecord, SizeFindings, json, key};
 pub use segment::{Note, SEGMENTS, ShardAttempt, attempts};
 
 pub const RUNS: &str = "runs.jsonl";
@@ -65,6 +64,8 @@ pub enum StoreError {
     #[error(transparent)]
     File(#[from] FileError),
 }
+
+is_refused!(StoreError);
 
 /// Runs of a results folder, open for appending, in 50 bytes of memory per run.
 pub struct Store {

@@ -8,7 +8,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
 use super::lines::{Lines, Place, Source};
 use super::{Store, StoreError, leftovers, segment};
-use crate::run::file::{FileError, Whole};
+use crate::files::{FileError, Whole};
 
 /// Maximum number of bytes of the new file that are assembled in memory before they are written.
 const PART: u64 = 64 << 20;

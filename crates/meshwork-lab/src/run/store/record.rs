@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 use toml::Table;
 
 use super::lines::digits;
-use crate::findings::clock::LogStart;
-use crate::findings::trend;
+use crate::statistics::trend;
+use crate::study::asked::StudyRequest;
+use crate::study::input::Input;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunMetric {
@@ -116,44 +117,6 @@ impl RunFindings {
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<&RunMetric> {
         self.metrics.iter().find(|finding| finding.name == name)
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Input {
-    /// Path of the workload file; empty if the run reads only an outage trace.
-    pub path: String,
-    /// Digest of the workload file; empty without such a file, or if nothing is stored.
-    pub blake3: String,
-    /// Date at which the clock of the log begins, if the log's header gives it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<LogStart>,
-    /// Outage trace, if outages come from one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace: Option<Trace>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trace {
-    pub path: String,
-    pub blake3: String,
-}
-
-impl Input {
-    /// Digest for [`key`]: the workload's, and after a colon that of the outage trace, if any.
-    #[must_use]
-    pub fn digest(&self) -> String {
-        digest_of(Some(&self.blake3), self.trace.as_ref().map(|trace| trace.blake3.as_str()))
-            .unwrap_or_default()
-    }
-}
-
-/// Combined digest of workload file and outage trace; `None` without both.
-#[must_use]
-pub fn digest_of(workload: Option<&str>, trace: Option<&str>) -> Option<String> {
-    match (workload, trace) {
-        (workload, Some(trace)) => Some(format!("{}:{trace}", workload.unwrap_or_default())),
-        (workload, None) => workload.map(str::to_owned),
     }
 }
 
@@ -387,4 +350,18 @@ fn findings(values: &Map<String, Value>) -> Option<Vec<RunMetric>> {
         Some(RunMetric { name: name.clone(), value, batches: Vec::new() })
     };
     values.iter().map(finding).collect()
+}
+
+impl StudyRequest {
+    /// Adds the input files of a stored run. Of several digests of one path, the last is kept.
+    pub fn learn(&mut self, record: &RunRecord) {
+        let Some(input) = &record.input else { return };
+        let of = |key: &str| record.scenario.pointer(key).and_then(|path| path.as_str());
+        if let Some(path) = of("/workload/path") {
+            self.know(path, &input.blake3, &input.path, input.start.clone());
+        }
+        if let (Some(path), Some(trace)) = (of("/failures/trace"), &input.trace) {
+            self.know(path, &trace.blake3, &trace.path, None);
+        }
+    }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 use super::lines::digits;
-use crate::run::file::FileError;
+use crate::files::FileError;
 
 pub const SEGMENTS: &str = "runs";
 

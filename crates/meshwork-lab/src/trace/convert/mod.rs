@@ -17,11 +17,12 @@ use meshwork::workload::{
 };
 use toml::{Table, Value};
 
-use super::form::{is_study, without_place};
-use super::published::{self, PublishedJobs, machine_text};
-use super::{Form, TraceError, on_the_clock_of, write};
-use crate::run::file::write_whole;
-use crate::run::inputs::Files;
+use super::form::without_place;
+use super::{Form, TraceError, write};
+use crate::files::write_whole;
+use crate::inputs::Files;
+use crate::inputs::form::{is_study, on_the_clock_of};
+use crate::inputs::published::{self, PublishedJobs, machine_text};
 use crate::standard::catalogue;
 
 /// Parameters of the workload `swf` that affect only the replay, which a conversion refuses.

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::run::check::RepeatError;
+use crate::run::kept::UnreadRecording;
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -15,8 +16,8 @@ pub enum RecordingError {
     Nowhere(RepeatError),
     #[error("{path}: {why}")]
     JobOutput { path: String, why: String },
-    #[error("{path}: this recording cannot be read ({why})")]
-    Kept { path: String, why: String },
+    #[error(transparent)]
+    Kept(#[from] UnreadRecording),
     #[error("{0}")]
     Failed(String),
     #[error("the run ended at time {end}, and so has no time {from} to be shown")]

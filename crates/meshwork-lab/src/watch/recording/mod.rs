@@ -8,7 +8,6 @@
 mod answers;
 mod columns;
 mod error;
-pub mod kept;
 mod marked;
 mod rows;
 mod tape;
@@ -25,13 +24,15 @@ use meshwork::topology::{Topology, Wiring};
 use serde::Serialize;
 use toml::Table;
 
-use crate::findings::clock::Clock;
-use crate::findings::number::{count, significant};
+use crate::inputs::Files;
 use crate::run::caught;
 use crate::run::check::{RepeatError, scenario_of};
-use crate::run::inputs::Files;
+use crate::run::event::{EventKind, NOBODY, RunEvent};
+pub use crate::run::kept;
 use crate::run::store::RunRecord;
-use crate::watch::{EventKind, NOBODY, RunEvent, Scene};
+use crate::study::clock::Clock;
+use crate::text::number::{count, significant};
+use crate::watch::Scene;
 
 use answers::Answers;
 pub use columns::{Columns, PartColumns};

@@ -11,8 +11,8 @@ use meshwork::workload::table::{self, Cell, Listed};
 use super::{
     Heard, Recording, RecordingError, RecordingWindow, Subject, Timeline, scenario_as_it_was, sites,
 };
+use crate::inputs::Files;
 use crate::run::check::RepeatError;
-use crate::run::inputs::Files;
 use crate::run::joboutput::{self, HEADER, Part};
 use crate::study::JobFormat;
 use crate::watch::{EventKind, RunEvent};

@@ -11,8 +11,9 @@ use tempfile::TempDir;
 
 use super::columns::tests::unpacked;
 use super::*;
+use crate::run::event::NOBODY;
 use crate::run::store::load;
-use crate::watch::{EventKind, Live, NOBODY, Next, RunEvent, Scene};
+use crate::watch::{EventKind, Live, Next, RunEvent, Scene};
 use crate::{Options, Study, run};
 use meshwork::catalogue::Catalogue;
 use meshwork::topology::Node;

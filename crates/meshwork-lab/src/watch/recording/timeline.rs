@@ -7,8 +7,8 @@ use meshwork::job::Time;
 use meshwork::observe::JobId;
 use serde::{Serialize, Serializer};
 
-use super::kept::replay;
 use super::{RecordedSite, RecordingError, Subject, scenario_as_it_was, sites};
+use crate::run::kept::replay;
 use crate::watch::{EventKind, RunEvent};
 
 const SPANS: usize = 500;

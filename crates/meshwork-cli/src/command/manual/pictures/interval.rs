@@ -1,7 +1,7 @@
 //! Picture of two means whose intervals overlap, although their difference is significant.
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::findings::statistics::{half_width, mean};
+use meshwork_lab::statistics::{half_width, mean};
 use meshwork_lab::{Options, Study, run};
 
 use super::canvas::Canvas;

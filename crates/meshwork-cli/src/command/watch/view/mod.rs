@@ -6,7 +6,7 @@ use std::ops::Bound;
 use meshwork::job::{Request, Time, WHOLE_SHARE};
 use meshwork::observe::JobId;
 use meshwork::topology::Node;
-use meshwork_lab::visible::visible;
+use meshwork_lab::text::visible::visible;
 use meshwork_lab::watch::{EventKind, Held, NodeUse, RunEvent, Scene};
 
 use super::canvas::{self, Canvas, Rect, Style};

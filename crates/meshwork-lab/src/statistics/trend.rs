@@ -27,7 +27,7 @@ const MIN_BATCHES: usize = 10;
 /// neither.
 ///
 /// ```
-/// use meshwork_lab::findings::trend::tau;
+/// use meshwork_lab::statistics::trend::tau;
 /// let rising: Vec<f64> = (0..20).map(f64::from).collect();
 /// assert_eq!(tau(&rising), Some(1.0));
 /// assert_eq!(tau(&rising[..5]), None);

@@ -67,7 +67,7 @@ impl RunningMoments {
     /// Half width of the sequence with error probability `alpha`; infinite for too few values.
     ///
     /// ```
-    /// use meshwork_lab::findings::sequence::RunningMoments;
+    /// use meshwork_lab::statistics::sequence::RunningMoments;
     /// let values: RunningMoments = (0..40).map(|i| f64::from(i % 5)).collect();
     /// assert!(values.half_width(0.05) < values.half_width(0.001));
     /// assert!(RunningMoments::default().half_width(0.05).is_infinite());
@@ -127,7 +127,7 @@ impl Wins {
     /// Bound 1/*E* on the probability of such a lead if both sides are equally good, at any time.
     ///
     /// ```
-    /// use meshwork_lab::findings::sequence::Wins;
+    /// use meshwork_lab::statistics::sequence::Wins;
     /// assert!(Wins { won: 20, lost: 1, equal: 0 }.p_value() < 0.001);
     /// assert!((Wins { won: 5, lost: 5, equal: 0 }.p_value() - 1.0).abs() < 1e-12);
     /// ```
@@ -235,7 +235,7 @@ mod tests {
                 moments.push(normal(&mut stream));
                 let error = (moments.variance() / n as f64).sqrt();
                 n > 1 && {
-                    let t = crate::findings::statistics::t_quantile(n - 1);
+                    let t = crate::statistics::t_quantile(n - 1);
                     moments.mean().abs() > t * error
                 }
             })

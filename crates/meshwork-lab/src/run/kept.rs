@@ -17,9 +17,8 @@ use meshwork::observe::{Event, JobId, Observer, Running};
 use meshwork::topology::Node;
 use meshwork::workload::table::pieces_in_words;
 
-use crate::run::file::{FileError, process};
-use crate::watch::recording::RecordingError;
-use crate::watch::{EventKind, NOBODY, RunEvent};
+use super::event::{EventKind, NOBODY, RunEvent};
+use crate::files::{FileError, process};
 
 pub const RECORDINGS: &str = "recordings";
 
@@ -331,15 +330,23 @@ fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
     }
 }
 
+/// Error for a recording that is missing, damaged or incomplete.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: this recording cannot be read ({why})")]
+pub struct UnreadRecording {
+    pub path: String,
+    pub why: String,
+}
+
 /// Calls `visit` with each event of the recording with this key until it returns `false`. Jobs have
 /// their numbers and requests, but neither run times nor estimates.
 pub fn replay(
     folder: &Path,
     key: &str,
     visit: &mut dyn FnMut(RunEvent) -> bool,
-) -> Result<(), RecordingError> {
+) -> Result<(), UnreadRecording> {
     let path = path(folder, key);
-    let failed = |error: &io::Error| RecordingError::Kept {
+    let failed = |error: &io::Error| UnreadRecording {
         path: path.display().to_string(),
         why: error.to_string(),
     };

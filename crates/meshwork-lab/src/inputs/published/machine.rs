@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 use super::{Holds, MachineColumns, Recognized, recognized};
-use crate::findings::number::count;
-use crate::run::inputs::Files;
+use crate::inputs::Files;
+use crate::text::number::count;
 
-pub(crate) struct PublishedMachine {
+pub struct PublishedMachine {
     pub(crate) text: String,
     pub(crate) nodes: u64,
     pub(crate) lost: Vec<String>,
@@ -32,7 +32,7 @@ impl NodeType {
     }
 }
 
-pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
+pub fn machine_text(path: &str) -> Result<PublishedMachine, String> {
     let found = recognized(&Files::default(), path)?;
     let wanted = "only a table of the nodes of a published trace becomes a machine";
     let found = found.ok_or_else(|| format!("{path}: this is no published trace: {wanted}"))?;

@@ -12,7 +12,7 @@ use meshwork::topology::Node;
 use toml::{Table, Value};
 
 use super::given::{ALL, add_scheduler};
-use crate::run::inputs::Files;
+use crate::inputs::Files;
 use crate::slurm::folder::{FLAT, TOPOLOGIES};
 use meshwork_slurm::hostlist::{in_order, names};
 use meshwork_slurm::shared::{SharedSite, gres};

@@ -2,8 +2,8 @@
 
 use toml::{Table, Value};
 
-use crate::findings::summary::shown;
 use crate::study::{Study, same};
+use crate::text::shown;
 
 /// Short forms of the values of a swept key: names with parameters, sizes, or names of files.
 #[must_use]
@@ -20,7 +20,7 @@ pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
 /// Shortest distinct ends of paths, cut at slashes, such as `bf30.conf`. Equal paths are in full.
 ///
 /// ```
-/// use meshwork_lab::findings::words::short_paths;
+/// use meshwork_lab::study::words::short_paths;
 /// let short = short_paths(&["a/x/t.yaml".into(), "b/x/t.yaml".into(), "b/u.yaml".into()]);
 /// assert_eq!(short, ["a/x/t.yaml", "b/x/t.yaml", "u.yaml"]);
 /// ```

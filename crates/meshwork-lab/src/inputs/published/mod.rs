@@ -16,14 +16,14 @@ use meshwork::workload::Inputs as _;
 use meshwork::workload::table::{Cell, Column, Instant, Row};
 
 use super::form::is_json;
-use crate::findings::number::count;
-use crate::run::inputs::Files;
+use crate::inputs::Files;
 use crate::slurm::folder::SlurmMachine;
+use crate::text::number::count;
 use formats::{FORMATS, HISTORY, HISTORY_COLUMNS, SHARED_COLUMNS};
 use meshwork_slurm::date::unix_seconds;
 use meshwork_slurm::sacct::span;
 
-pub(super) use machine::machine_text;
+pub use machine::machine_text;
 pub use slurm::SlurmPieces;
 
 #[derive(Debug)]
@@ -143,17 +143,17 @@ struct Recognized {
     rows: Vec<Given>,
 }
 
-pub(super) struct PublishedJobs {
-    pub(super) rows: Vec<Row>,
-    pub(super) lines: u64,
-    pub(super) no_run_time: u64,
-    pub(super) no_processors: u64,
-    pub(super) no_submit_time: u64,
-    pub(super) lost: Vec<String>,
+pub struct PublishedJobs {
+    pub rows: Vec<Row>,
+    pub lines: u64,
+    pub no_run_time: u64,
+    pub no_processors: u64,
+    pub no_submit_time: u64,
+    pub lost: Vec<String>,
 }
 
 /// Reads the jobs of a published trace; `None` if the file is not a published trace.
-pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
+pub fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
     let Some(found) = recognized(&Files::default(), path)? else { return Ok(None) };
     let name = found.format.name;
     match &found.format.holds {

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 /// Escapes a one-line text: invisible control characters become escapes of TOML and JSON.
 ///
 /// ```
-/// use meshwork_lab::visible::visible;
+/// use meshwork_lab::text::visible::visible;
 /// assert_eq!(visible("a wide machine"), "a wide machine");
 /// assert_eq!(visible("red \u{1b}[31m\n"), "red \\u001b[31m\\n");
 /// assert_eq!(visible("\u{202e}fws.gol"), "\\u202efws.gol");

@@ -7,7 +7,7 @@ use meshwork::sched::slurm::ENTRY;
 use toml::{Table, Value};
 
 use super::scenario::access_keys;
-use crate::run::inputs::Files;
+use crate::inputs::Files;
 use crate::slurm::folder::{CONF, GRES, JOBS, SlurmMachine, TABLES, TOPOLOGIES};
 use meshwork_slurm::conf::{Conf, Partition};
 use meshwork_slurm::lines::parsable_rows;
@@ -179,7 +179,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::slurm::scenario::lay_out;
+    use crate::study::slurm::scenario::lay_out;
 
     const CONF: &str = "NodeName=n[1-6] CPUs=2\n\
         SchedulerParameters=bf_window=60,bf_continue,bf_interval=10\nPriorityWeightQOS=100\n\

@@ -1,6 +1,8 @@
-//! Threads for running simulations.
+//! Threads for running simulations, and data that they share.
 
+use crate::refused::is_refused;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -11,6 +13,8 @@ pub struct NoThreads {
     pub threads: usize,
     pub why: String,
 }
+
+is_refused!(NoThreads);
 
 pub(crate) enum Threads {
     /// The calling thread: starting another one takes longer than many runs.
@@ -44,4 +48,9 @@ pub fn pool(threads: usize) -> Result<ThreadPool, NoThreads> {
         .num_threads(threads)
         .build()
         .map_err(|error| NoThreads { threads, why: error.to_string() })
+}
+
+/// Locks a mutex and ignores poisoning, since its plain data is consistent after every statement.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

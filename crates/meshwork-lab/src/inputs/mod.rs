@@ -3,8 +3,10 @@
 #[cfg(feature = "parquet")]
 pub mod arrow;
 mod columns;
+pub mod form;
 #[cfg(feature = "parquet")]
 mod parquet;
+pub mod published;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,8 +18,7 @@ use flate2::bufread::MultiGzDecoder;
 use meshwork::workload::table::{Listed, Row};
 use meshwork::workload::{Inputs, Rows, WorkloadError};
 
-use crate::run::file::{FileError, MAX_TEXT, bounded, line_breaks};
-use crate::study::Study;
+use crate::files::{FileError, MAX_TEXT, bounded, line_breaks};
 
 pub use columns::row;
 pub(crate) use columns::{Lines, Make, is_tsv};
@@ -52,10 +53,13 @@ impl Files {
         Files { folder: folder.to_path_buf(), ..Files::default() }
     }
 
-    #[must_use]
-    pub fn of(study: &Study) -> Files {
-        let (found, companions) = (study.found.clone(), Arc::clone(&study.companions));
-        Files { found, companions, ..Files::beside(&study.folder) }
+    /// Files beside a study, of which some were found elsewhere, and some become part of scenarios.
+    pub(crate) fn with(
+        folder: &Path,
+        found: BTreeMap<String, Vec<PathBuf>>,
+        companions: Companions,
+    ) -> Files {
+        Files { found, companions, ..Files::beside(folder) }
     }
 
     /// Resolves the path of a file as the study gives it. If no such file exists, the path is
@@ -63,7 +67,7 @@ impl Files {
     ///
     /// ```
     /// use std::path::Path;
-    /// use meshwork_lab::run::inputs::Files;
+    /// use meshwork_lab::inputs::Files;
     /// let files = Files::beside(Path::new("nowhere"));
     /// assert_eq!(files.locate("log.swf"), Path::new("log.swf"));
     /// ```
@@ -89,7 +93,7 @@ impl Files {
             .map_err(|_| FileError::NotText(shown))?;
         let place = std::path::absolute(located).unwrap_or_else(|_| located.to_owned());
         let companion = Companion { place, text: text.clone() };
-        crate::run::locked(&self.companions).insert(path.to_owned(), companion);
+        crate::threads::locked(&self.companions).insert(path.to_owned(), companion);
         Ok(text)
     }
 
@@ -100,7 +104,7 @@ impl Files {
     /// BLAKE3 digest of a file as stored on disk, in hexadecimal. Each file is read once.
     pub fn digest(&self, path: &str) -> Result<String, FileError> {
         let located = self.locate(path);
-        let mut digests = crate::run::locked(&self.digests);
+        let mut digests = crate::threads::locked(&self.digests);
         if let Some(digest) = digests.get(&located) {
             return Ok(digest.clone());
         }
@@ -162,7 +166,7 @@ impl Inputs for Files {
 /// Errors give the index of a row from 0, as in data frames.
 ///
 /// ```
-/// use meshwork_lab::run::inputs::check_rows;
+/// use meshwork_lab::inputs::check_rows;
 /// let text = "submit,runtime,nodes\n0,60,4\n1,long,4\n";
 /// assert_eq!(
 ///     check_rows(text.to_owned(), "jobs").unwrap_err().0,

@@ -1,5 +1,8 @@
 //! Means and their 95 % intervals.
 
+pub mod sequence;
+pub mod trend;
+
 use std::sync::OnceLock;
 
 pub const CONFIDENCE: f64 = 0.95;
@@ -48,7 +51,7 @@ impl Interval {
     /// ```
     /// use meshwork_operator::paired::interval;
     /// let own = Interval { mean: Some(-2.0), half_width: Some(6.0), ..interval(&[1.0]) };
-    /// # use meshwork_lab::findings::statistics::Interval;
+    /// # use meshwork_lab::statistics::Interval;
     /// assert_eq!(own.factor_to_decide(), Some(9.0));
     /// ```
     #[must_use]
@@ -65,7 +68,7 @@ impl Interval {
 /// for a ratio is better than the mean of its batches.
 ///
 /// ```
-/// use meshwork_lab::findings::statistics::interval;
+/// use meshwork_lab::statistics::interval;
 /// let of_three = interval(&[1.0, 2.0, 3.0], &[]);
 /// assert_eq!(of_three.mean, Some(2.0));
 /// assert!((of_three.half_width.unwrap() - 4.302652729911275 / 3.0_f64.sqrt()).abs() < 1e-9);
@@ -125,7 +128,7 @@ pub fn half_width_of_batches(batches: &[f64]) -> Option<f64> {
 /// Variant of [`half_width_of_batches`] for another confidence level, between 0 and 1.
 ///
 /// ```
-/// use meshwork_lab::findings::statistics::{half_width_of_batches, half_width_of_batches_at};
+/// use meshwork_lab::statistics::{half_width_of_batches, half_width_of_batches_at};
 /// let batches = [1.0, 4.0, 2.0, 5.0, 1.0, 3.0, 2.0, 6.0];
 /// let wide = half_width_of_batches_at(&batches, 0.99).unwrap();
 /// assert!(wide > half_width_of_batches(&batches).unwrap());

@@ -52,7 +52,7 @@ pub fn significant(number: f64, digits: i32) -> String {
 }
 
 /// Removes zeros at the end of the decimals, unless an exponent follows them.
-pub(super) fn trimmed(text: String) -> String {
+pub fn trimmed(text: String) -> String {
     if text.contains('.') && !text.contains('e') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {

@@ -8,7 +8,7 @@ use meshwork::workload::WorkloadError;
 use meshwork::workload::table::{COLUMNS, Cell, CellKind, Column, Row, places};
 
 use super::Files;
-use crate::trace::history;
+use crate::inputs::published::history;
 use meshwork_slurm::cell::plain;
 use meshwork_slurm::date::unix_seconds;
 
@@ -167,7 +167,7 @@ impl Passed {
 ///
 /// ```
 /// use meshwork::workload::table::Cell;
-/// use meshwork_lab::run::inputs::row;
+/// use meshwork_lab::inputs::row;
 /// let cells = [("submit", Cell::Number(2.0)), ("nodes", Cell::Number(3.0))];
 /// assert_eq!(row(1, cells)?.nodes, Some(3));
 /// let unknown = row(1, [("node", Cell::Number(3.0))]).unwrap_err();

@@ -5,10 +5,10 @@ use std::path::Path;
 use meshwork::catalogue::Catalogue;
 
 use crate::run::keys::PointKeys;
-use crate::run::store::digest_of;
 use crate::run::windows::remembered;
 use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::expand::{Point, Windows, expand};
+use crate::study::input::digest_of;
 use crate::study::{Refused, Replications, Study};
 
 /// Study in a results folder, with its scenarios and the record of the command that ran it.

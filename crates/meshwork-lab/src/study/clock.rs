@@ -10,7 +10,7 @@ use meshwork::scenario::Scenario;
 use meshwork::workload::swf::Header;
 use serde::{Deserialize, Serialize};
 
-use crate::findings::statistics::Interval;
+use crate::statistics::Interval;
 use crate::study::Study;
 use meshwork_slurm::date::written;
 
@@ -63,7 +63,7 @@ impl LogStart {
     /// Date and time of an instant in seconds on the log's clock, in local time if it is known.
     ///
     /// ```
-    /// use meshwork_lab::findings::clock::LogStart;
+    /// use meshwork_lab::study::clock::LogStart;
     /// let start = LogStart { unix: 749_433_603, offset: None, zone: None };
     /// assert_eq!(start.date(0.0), "1993-10-01 00:00:03 UTC");
     /// let west = LogStart { offset: Some(-28_800), ..start };

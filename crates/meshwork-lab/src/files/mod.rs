@@ -1,5 +1,8 @@
 //! Reading and atomic writing of files, with errors as sentences.
 
+pub mod seal;
+
+use crate::refused::is_refused;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
@@ -39,6 +42,8 @@ pub enum FileError {
     #[error("{path}: {what} cannot be written ({why})")]
     Unwritten { path: String, what: &'static str, why: String },
 }
+
+is_refused!(FileError);
 
 impl FileError {
     /// Error for a file that cannot be read; `shown` is its name in the message.

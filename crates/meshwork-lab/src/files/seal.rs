@@ -12,7 +12,7 @@ const DIGITS: usize = 2 * blake3::OUT_LEN;
 /// Appends a digest of a JSON object's bytes to the object, as its last key.
 ///
 /// ```
-/// use meshwork_lab::run::seal::{seal, unseal};
+/// use meshwork_lab::files::seal::{seal, unseal};
 /// let sealed = seal(r#"{"a":1}"#);
 /// assert_eq!(unseal(sealed.as_bytes()).unwrap(), br#"{"a":1}"#.as_slice());
 /// assert!(unseal(sealed.replace('1', "2").as_bytes()).is_none());

@@ -74,7 +74,7 @@ mod tests {
     use parquet::arrow::ArrowWriter;
 
     use super::*;
-    use crate::run::inputs::columns::job;
+    use crate::inputs::columns::job;
 
     fn parquet(columns: Vec<(&str, ArrayRef)>) -> Result<Vec<Row>, String> {
         let batch = RecordBatch::try_from_iter_with_nullable(

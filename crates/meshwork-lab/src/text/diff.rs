@@ -6,7 +6,7 @@ const CONTEXT: usize = 3;
 /// Unified diff of two texts; empty if the texts are equal.
 ///
 /// ```
-/// use meshwork_lab::text_diff::difference;
+/// use meshwork_lab::text::diff::difference;
 /// assert_eq!(difference("a\nb\n", "a\nc\n", "old", "new"), "--- old\n+++ new\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
 /// assert_eq!(difference("a\n", "a\n", "old", "new"), "");
 /// ```

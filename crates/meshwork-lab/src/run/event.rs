@@ -1,0 +1,69 @@
+//! Events of a run that outlive it: kept on disk, or sent to another thread.
+
+use meshwork::job::{Job, Time};
+use meshwork::machine::Placement;
+use meshwork::observe::{Event, JobId};
+use meshwork::topology::Node;
+
+/// Owned copy of an event of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEvent {
+    pub at: Time,
+    /// Job by its index in order of arrival; `NOBODY` for an event of a node.
+    pub id: JobId,
+    pub what: EventKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventKind {
+    Arrived(Job),
+    /// The job would not fit even the empty machine, and never joins the queue.
+    Refused(Job),
+    /// The scheduler removed the job from the queue.
+    TurnedAway,
+    Started {
+        site: usize,
+        placement: Placement,
+    },
+    Moved {
+        placement: Placement,
+    },
+    Finished,
+    /// An outage stopped the job, and it waits again.
+    Interrupted,
+    Down {
+        site: usize,
+        node: Node,
+    },
+    Up {
+        site: usize,
+        node: Node,
+    },
+}
+
+/// Stands for no job.
+pub(crate) const NOBODY: JobId = JobId(u64::MAX);
+
+impl RunEvent {
+    /// Converts an event of the engine, if it has a visible effect.
+    #[must_use]
+    pub fn of(now: Time, event: &Event<'_>) -> Option<RunEvent> {
+        let (id, what) = match event {
+            Event::Arrived(id, job) => (*id, EventKind::Arrived((*job).clone())),
+            Event::Refused(id, job) => (*id, EventKind::Refused((*job).clone())),
+            Event::TurnedAway(id, _) => (*id, EventKind::TurnedAway),
+            Event::Started(run) => {
+                (run.id, EventKind::Started { site: run.site, placement: run.placement.clone() })
+            }
+            Event::Moved { running, .. } => {
+                (running.id, EventKind::Moved { placement: running.placement.clone() })
+            }
+            Event::Finished(run) => (run.id, EventKind::Finished),
+            Event::Interrupted(run) => (run.id, EventKind::Interrupted),
+            Event::Down { site, node } => (NOBODY, EventKind::Down { site: *site, node: *node }),
+            Event::Up { site, node } => (NOBODY, EventKind::Up { site: *site, node: *node }),
+            _ => return None,
+        };
+        Some(RunEvent { at: now, id, what })
+    }
+}

@@ -1,0 +1,26 @@
+//! Texts of numbers, of values of a study, and of foreign names.
+
+pub mod diff;
+pub mod number;
+pub mod visible;
+
+use toml::Value;
+
+/// Formats a value of a study for a cell or label: texts without quotes, all else as TOML.
+///
+/// ```
+/// use meshwork_lab::text::shown;
+/// assert_eq!(shown(&toml::Value::from("fcfs")), "fcfs");
+/// assert_eq!(shown(&toml::Value::from(0.1)), "0.1");
+/// ```
+#[must_use]
+pub fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[must_use]
+pub fn label(swept: &[(String, Value)]) -> String {
+    let words: Vec<String> =
+        swept.iter().map(|(key, value)| format!("{key} = {}", shown(value))).collect();
+    words.join(", ")
+}
