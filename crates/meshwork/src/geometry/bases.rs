@@ -7,10 +7,10 @@ use crate::topology::{Grid, Node};
 
 /// Finds the free bases of a block: nodes at which its lowest corner can be placed.
 ///
-/// *log s* shifts and intersections reduce a set of free nodes to the beginnings of free runs of
-/// length *s*. Reductions along each dimension leave the free bases. Runs that seem to continue
-/// into the next row begin too near an edge, and are removed at the end. On a ring, shifts wrap
-/// around.
+/// Along each dimension, *log s* shifts and intersections reduce a set of free nodes to the first
+/// nodes of free runs of length *s*. After all dimensions, the free bases are left. A run that
+/// continues into the next row begins too near an edge, and is removed at the end. On a ring,
+/// shifts wrap around.
 ///
 /// # Complexity
 /// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space **O(n
@@ -20,12 +20,13 @@ pub struct FreeBases {
     bases: NodeSet,
     shifted: NodeSet,
     around: NodeSet,
-    /// `below_edge[d][k]`: nodes from which *k* steps up along `d` cross no edge; made on demand.
+    /// `below_edge[d][k]`: nodes from which *k* steps up along `d` cross no edge. Each set is
+    /// computed when it is first needed.
     below_edge: Arc<EdgeMasks>,
 }
 
 impl FreeBases {
-    /// Creates the search for a grid, with its buffers.
+    /// Creates the search for blocks on a grid, with its buffers.
     #[must_use]
     pub fn new(grid: &Grid) -> FreeBases {
         let on_a_ring = if grid.is_wrapped() { grid.nodes() } else { 0 };
@@ -39,7 +40,8 @@ impl FreeBases {
         }
     }
 
-    /// The free base of lowest index for a block; `sides` has one side for each dimension.
+    /// The lowest node at which a free block with the given sides begins; `None` if there is none.
+    /// `sides` has one side for each dimension.
     pub fn first(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Option<Node> {
         let end = self.narrow(grid, free, sides);
         if grid.is_all_rings() {
@@ -55,7 +57,8 @@ impl FreeBases {
         Some(base)
     }
 
-    /// The set of all free bases for a block; `sides` has one side for each dimension.
+    /// All nodes at which a free block with the given sides begins. `sides` has one side for each
+    /// dimension.
     pub fn all(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> &NodeSet {
         let end = self.narrow(grid, free, sides);
         self.bases.remove_range(end, grid.nodes() - end);
@@ -71,8 +74,8 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Stores candidates for free bases in `bases`, below the returned node; above it they are
-    /// garbage.
+    /// Stores candidates for free bases in `bases`, and returns the node below which they are
+    /// valid. From this node on, the bits of `bases` have no meaning.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
@@ -113,7 +116,9 @@ impl FreeBases {
         end.min(words.end as Node * 64)
     }
 
-    /// Keeps bases, or nodes of `other`, from which `step` coordinates along a ring lead to a base.
+    /// Sets `bases` to the nodes of a set from which `step` steps along a ring lead into this set.
+    /// The set is `other`, or the present `bases` if `other` is `None`. Returns whether any node is
+    /// left.
     fn keep_if_ahead_on_the_ring(
         &mut self,
         grid: &Grid,
@@ -136,7 +141,7 @@ impl FreeBases {
         any
     }
 
-    /// Sets `to` to the nodes from which `step` coordinates upwards along `d` lead into `from`.
+    /// Sets `to` to the nodes from which `step` steps upwards along dimension `d` lead into `from`.
     pub(crate) fn assign_ahead(
         &mut self,
         grid: &Grid,
@@ -162,7 +167,8 @@ impl FreeBases {
     }
 }
 
-/// The first dimension along which a block at this base would cross the edge of the grid.
+/// The first dimension along which a block at `base` would cross an edge of the grid. A ring has no
+/// edge.
 fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
     let crosses =
         |&d: &usize| !grid.is_ring(d) && grid.coordinate(base, d) + sides[d] > grid.sides()[d];

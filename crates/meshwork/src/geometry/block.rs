@@ -1,4 +1,4 @@
-//! Blocks of nodes, and placements, which are the blocks that one job holds in order of its ranks.
+//! Blocks of nodes, and placements: the blocks that one job holds, in order of the job's ranks.
 
 use std::fmt::Write as _;
 
@@ -55,8 +55,8 @@ impl Block {
 
     /// Visits the block as runs of consecutive nodes `(start, count)`, in order of ranks.
     ///
-    /// Dimension 0 runs fastest, and full rows are joined to runs along dimension 1, and so on. A
-    /// row that reaches around an edge gives two runs.
+    /// Coordinates along dimension 0 change fastest. Rows that cover a full side of the grid are
+    /// joined to one run. A row that reaches around an edge gives two runs.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         self.all_runs(grid, |start, count| {
             visit(start, count);
@@ -64,7 +64,8 @@ impl Block {
         });
     }
 
-    /// Whether `holds` is true for all runs of consecutive nodes. They are tried in order of ranks.
+    /// Whether `holds(start, count)` is true for all runs of consecutive nodes of the block. Runs
+    /// are tried in order of ranks.
     pub(crate) fn all_runs(&self, grid: &Grid, mut holds: impl FnMut(Node, u32) -> bool) -> bool {
         let (sides, strides) = (grid.sides(), grid.strides());
         if let ([side], [width]) = (sides, &self.sides[..]) {
@@ -118,10 +119,11 @@ impl Block {
     }
 }
 
-/// Walk over the rows of a block along one dimension, with offsets from the first node of the line.
+/// Walk over the rows of a block along one dimension. Its fields are offsets of node numbers: the
+/// coordinate along this dimension times `stride`.
 struct Ring {
     stride: u32,
-    /// Offset of the far edge of the grid, where the walk continues at offset 0.
+    /// Offset just past the far edge of the grid, where the walk continues at offset 0.
     round: u32,
     first: u32,
     here: u32,
@@ -131,7 +133,7 @@ struct Ring {
 }
 
 impl Ring {
-    /// Moves on by one row; after the last, goes back to the first and returns `false`.
+    /// Moves `start` on by one row. After the last row, goes back to the first and returns `false`.
     #[inline]
     fn step(&mut self, start: &mut Node) -> bool {
         let is_last = self.left == 1;
@@ -149,10 +151,10 @@ impl Ring {
     }
 }
 
-/// The nodes that one job holds: blocks, in order of ranks.
+/// The nodes that one job holds: blocks of nodes, in order of the job's ranks.
 ///
-/// Rank 0 of the job runs on the first node of the first block, and so on; inside a block ranks run
-/// along dimension 0 first. A contiguous placement has one block.
+/// Ranks number the processors of a job from 0. Rank 0 runs on the first node of the first block.
+/// Inside a block, ranks run along dimension 0 first. A contiguous placement has one block.
 ///
 /// ```
 /// use meshwork::machine::{Block, Placement};
@@ -167,7 +169,7 @@ impl Ring {
 pub struct Placement {
     /// Disjoint blocks in order of ranks: the first block holds the lowest ranks.
     pub blocks: SmallVec<[Block; 1]>,
-    /// Amounts of shared nodes that the job holds; `None` if it holds whole nodes.
+    /// Parts of shared nodes that the job holds; `None` if the job holds whole nodes.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub parts: Option<Box<Parts>>,
 }
@@ -189,7 +191,7 @@ impl From<Block> for Placement {
 }
 
 impl Placement {
-    /// Number of processors held: all nodes of the blocks, or cores if the job shares its nodes.
+    /// Number of held processors: nodes if the job holds whole nodes, cores if it shares nodes.
     #[must_use]
     #[inline]
     pub fn len(&self) -> u32 {
@@ -215,9 +217,11 @@ impl Placement {
         self.len() == 0
     }
 
-    /// The placement on the given nodes: one block if they form a block, otherwise runs by number.
+    /// The placement on the given nodes.
     ///
-    /// A block that crosses the edge of a ring becomes several runs.
+    /// If the nodes form a block, the placement has this one block. Otherwise it has a block for
+    /// each run of consecutive nodes within a row, in order of node numbers. A block that crosses
+    /// the edge of a ring becomes several runs.
     ///
     /// # Panics
     /// If a node is not on the grid.
@@ -278,7 +282,9 @@ impl Placement {
         })
     }
 
-    /// Whether two placements share a node. **O(b c d)** for *b* and *c* blocks in *d* dimensions.
+    /// Whether this placement and `other` share a node.
+    ///
+    /// **O(b c d)** for placements of *b* and *c* blocks in *d* dimensions.
     #[must_use]
     pub fn meets(&self, other: &Placement, grid: &Grid) -> bool {
         self.blocks.iter().any(|mine| other.blocks.iter().any(|theirs| mine.meets(theirs, grid)))
@@ -337,7 +343,7 @@ impl Placement {
         1.0 - f64::from(self.node_count()) / around
     }
 
-    /// The nodes of the placement that are also in `set`, as blocks of one row each.
+    /// The nodes of the placement that are also in `set`. Each block of the result lies in one row.
     #[must_use]
     pub fn part_in(&self, set: &NodeSet, grid: &Grid) -> Placement {
         let mut part = Placement::default();
@@ -356,7 +362,8 @@ impl Placement {
         part
     }
 
-    /// Formats the placement as in output: blocks `base:sides`, as in `6,0:2x3`, joined by `;`.
+    /// Formats the placement as in output: blocks such as `6,0:2x3` (base, then sides), joined by
+    /// `;`.
     #[must_use]
     pub fn text(&self, grid: &Grid) -> String {
         let mut text = String::new();
@@ -373,7 +380,8 @@ impl Placement {
     }
 }
 
-/// Length of the shortest interval that contains all `intervals`, around the edge of a `ring`.
+/// Length of the shortest interval that contains all `intervals`. If `ring` is given, they lie on a
+/// ring of this length, and the interval may reach around the edge.
 fn enclosing(intervals: impl Iterator<Item = (u32, u32)> + Clone, ring: Option<u32>) -> u32 {
     let first = intervals.clone().map(|(from, _)| from).min().unwrap_or(0);
     let end = intervals.clone().map(|(_, end)| end).max().unwrap_or(0);
@@ -422,7 +430,8 @@ mod tests {
         nodes
     }
 
-    /// A block at `base`, moved down from the edges if it cannot reach around them.
+    /// A block of the given sides at `base`. If the grid is not `wrapped`, the block is moved down
+    /// so that it does not cross an edge.
     fn on_grid(grid: &Grid, wrapped: bool, base: u32, sides: Dims) -> Block {
         let mut corner = grid.coordinates(base % grid.nodes());
         for (d, side) in sides.iter().enumerate().filter(|_| !wrapped) {

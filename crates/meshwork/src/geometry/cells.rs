@@ -7,8 +7,9 @@ use crate::topology::{Grid, Node};
 
 /// The free nodes of a grid, as lists of the largest free cells.
 ///
-/// A cell of level *l* has sides 2ˡ, at a multiple of 2ˡ, and splits into 2ᵈ buddies, which are
-/// merged when all are free. **O(l · 2ᵈ · log c)** to take or release one, with *c* cells in a
+/// A cell of level *l* is a cube of side 2ˡ whose corner has multiples of 2ˡ as coordinates. In *d*
+/// dimensions it splits into 2ᵈ cells of the next lower level, its buddies. Buddies are merged when
+/// all of them are free. To take or release a cell takes **O(l · 2ᵈ · log c)** with *c* cells in a
 /// list.
 #[derive(Clone)]
 pub(crate) struct FreeCells {
@@ -26,7 +27,8 @@ impl FreeCells {
         cells
     }
 
-    /// Corner of the first free cell of level `level`, or else of the lowest higher level.
+    /// Corner of the first free cell of level `level`. If there is none, the next higher levels are
+    /// searched, the lowest first.
     pub(crate) fn smallest_from(&self, level: usize) -> Option<Node> {
         self.free.get(level..)?.iter().find_map(|cells| cells.first().copied())
     }
@@ -40,7 +42,8 @@ impl FreeCells {
         self.for_each_cell(base, sides, FreeCells::give);
     }
 
-    /// Takes the free cell of level `wanted` at `corner`, by splitting a larger one if necessary.
+    /// Takes the cell of level `wanted` at `corner`. If it is part of a larger free cell, that cell
+    /// is split.
     pub(crate) fn take(&mut self, wanted: usize, corner: Node) {
         let holding = |level: usize| self.cell_around(level, corner);
         let mut level = (wanted..self.free.len())
@@ -81,14 +84,16 @@ impl FreeCells {
         }
     }
 
-    /// Corner of the cell of a level around a node; the cell may extend beyond the grid.
+    /// Corner of the cell of level `level` that contains `node`. The cell may extend beyond the
+    /// grid.
     fn cell_around(&self, level: usize, node: Node) -> Node {
         let within = (1_u32 << level) - 1;
         let offset = |d| (self.grid.coordinate(node, d) & within) * self.grid.strides()[d];
         node - (0..self.grid.dimensions()).map(offset).sum::<Node>()
     }
 
-    /// The corners of the cells of level `level` into which the cell at `parent` divides.
+    /// Corners of the cells of level `level` into which the cell of the next level at `parent`
+    /// divides.
     fn parts(&self, level: usize, parent: Node) -> Vec<Node> {
         let mut corners = vec![parent];
         for stride in self.grid.strides() {
@@ -99,7 +104,7 @@ impl FreeCells {
         corners
     }
 
-    /// Divides a block into the largest possible cells, and calls `visit` for each.
+    /// Divides a block into the largest possible cells, and calls `visit` for each cell.
     fn for_each_cell(
         &mut self,
         base: Node,
@@ -145,8 +150,8 @@ mod tests {
 
     use super::*;
 
-    /// Divides a rectangle into squares as in the literature: the largest at the corner, then the
-    /// strip to its right and the strip above it.
+    /// Divides a rectangle into squares as in the literature. The largest square lies at the
+    /// corner. The strip to its right and the strip above it are then divided in turn.
     fn squares_of(grid: &Grid, [x, y, w, h]: [u32; 4], free: &mut [BTreeSet<Node>]) {
         if w == 0 || h == 0 {
             return;

@@ -5,14 +5,16 @@ use crate::geometry::NodeSet;
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// Search for the largest free block with bounded sides and a bounded number of nodes. Sides are
-/// chosen one dimension after the other, the last first. A longer side leaves fewer bases. A branch
-/// is cut if no base is left or no larger block is possible. **O(n / 64)** per tried choice of
-/// sides, on *n* nodes.
+/// Search for the largest free block with bounded sides and a bounded number of nodes.
+///
+/// Sides are chosen for one dimension after the other, from the last to the first. A longer side
+/// leaves fewer bases. A branch is cut if no base is left or no larger block is possible. **O(n /
+/// 64)** for each tried choice of sides, on *n* nodes.
 #[derive(Clone)]
 pub(crate) struct LargestBlock {
     bases: FreeBases,
-    /// For each dimension and side along it, the bases of free blocks with the sides chosen so far.
+    /// `layers[d][s - 1]`: bases of free blocks with side *s* along dimension *d*. Along higher
+    /// dimensions, these blocks have the sides chosen so far, and along lower ones side 1.
     layers: Vec<Vec<NodeSet>>,
     most: Dims,
     nodes: u32,
@@ -48,8 +50,8 @@ impl LargestBlock {
         self.best.take().map(|(_, base, sides)| (base, sides))
     }
 
-    /// Tries the sides along dimension `d` and lower ones. `bases` are the bases at which a block
-    /// with the sides chosen so far is free, and `fixed` is the product of these sides.
+    /// Tries all sides along dimension `d` and lower dimensions. `bases` has the bases of the free
+    /// blocks with the sides chosen so far. `fixed` is the product of these sides.
     fn extend(&mut self, grid: &Grid, d: usize, bases: &NodeSet, fixed: u32) {
         let longest = self.most[d].min(self.nodes / fixed);
         let mut layers = std::mem::take(&mut self.layers[d]);

@@ -1,4 +1,4 @@
-//! Grids, blocks and sets of nodes, which depend on no strategy.
+//! Blocks, placements, sets and orders of nodes, independent of any strategy.
 
 mod bases;
 mod block;

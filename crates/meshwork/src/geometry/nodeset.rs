@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::topology::Node;
 
-/// A set of nodes of one site, whose nodes are numbered from 0, with one bit for each node.
+/// A set of nodes of one site, with one bit for each node of the site.
 ///
 /// ```
 /// use meshwork::geometry::NodeSet;
@@ -40,13 +40,13 @@ impl NodeSet {
         self.len
     }
 
-    /// The words of the set: node 0 is the lowest bit, and bits past the last node are 0.
+    /// The 64-bit words of the set. Node 0 is the lowest bit. Bits past the last node are 0.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The words of the set; bits past the last node must remain 0.
+    /// The 64-bit words of the set, to be changed. Bits past the last node must remain 0.
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
@@ -121,7 +121,7 @@ impl NodeSet {
         self.first_from(0)
     }
 
-    /// The lowest node of the set that is `start` or above; `None` if there is none.
+    /// The lowest node of the set that is not below `start`; `None` if there is none.
     #[must_use]
     pub fn first_from(&self, start: Node) -> Option<Node> {
         let mut index = start as usize / 64;
@@ -133,7 +133,7 @@ impl NodeSet {
         Some(index as u32 * 64 + word.trailing_zeros())
     }
 
-    /// Length of the run of consecutive nodes, all in the set, that begins at `start`.
+    /// Length of the run of consecutive nodes in the set that begins at `start`.
     #[must_use]
     pub fn run_length(&self, start: Node) -> u32 {
         let mut index = start as usize / 64;
@@ -159,14 +159,15 @@ impl NodeSet {
         })
     }
 
-    /// Resizes this buffer up to the highest word of `other`, with unspecified contents.
+    /// Resizes this buffer to end with the last word of `other` that is not 0. Its contents are
+    /// then unspecified.
     pub(crate) fn fit_to(&mut self, other: &NodeSet) {
         let words = other.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
         self.words.resize(words, 0);
         self.len = other.len.min(words as u32 * 64);
     }
 
-    /// Resizes this buffer to the size of another set, with unspecified contents.
+    /// Resizes this buffer to the size of another set. Its contents are then unspecified.
     pub(crate) fn fit_as(&mut self, other: &NodeSet) {
         self.words.resize(other.words.len(), 0);
         self.len = other.len;
@@ -177,14 +178,14 @@ impl NodeSet {
         self.words.fill(0);
     }
 
-    /// Makes this set a copy of another one, without a new allocation.
+    /// Makes this set a copy of another one, and reuses its memory.
     pub fn copy_from(&mut self, other: &NodeSet) {
         self.words.clone_from(&other.words);
         self.len = other.len;
     }
 
-    /// Copies `count` nodes of `other`, from `from` on, to those from `start` on. **O(count /
-    /// 64)**.
+    /// Copies a range of `count` nodes of `other`, beginning at `from`, to the range that begins at
+    /// `start`. **O(count / 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
         let bits = |at: u32, count: u32| {
             let (word, shift) = (at as usize / 64, at % 64);
@@ -204,7 +205,7 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by the nodes that are not in `other`. **O(n / 64)** for *n* nodes.
+    /// Replaces this set by all nodes that are not in `other`. **O(n / 64)** for *n* nodes.
     pub fn assign_complement(&mut self, other: &NodeSet) {
         for (word, &bits) in self.words.iter_mut().zip(&other.words) {
             *word = !bits;
@@ -212,21 +213,22 @@ impl NodeSet {
         self.clear_past_the_end();
     }
 
-    /// Keeps only the nodes that are in `other` too.
+    /// Removes all nodes that are not in `other`.
     pub fn intersect(&mut self, other: &NodeSet) {
         for (word, &mask) in self.words.iter_mut().zip(&other.words) {
             *word &= mask;
         }
     }
 
-    /// Replaces this set by the intersection of two sets for sites of equally many nodes.
+    /// Replaces this set by the intersection of two sets. Both sets have the same number of words.
     pub fn assign_intersection(&mut self, one: &NodeSet, other: &NodeSet) {
         for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
             *word = a & b;
         }
     }
 
-    /// Replaces this set by (`one` ∪ `more`) ∩ `other`, without the sets that are `None`.
+    /// Replaces this set by (`one` ∪ `more`) ∩ `other`. A set that is `None` is left out of the
+    /// formula.
     pub(crate) fn assign_shared(
         &mut self,
         other: Option<&NodeSet>,
@@ -260,26 +262,27 @@ impl NodeSet {
         }
     }
 
-    /// Whether the sets share a node. **O(n / 64)** for a site of *n* nodes.
+    /// Whether this set and `other` share a node. **O(n / 64)** for a site of *n* nodes.
     #[must_use]
     pub fn meets(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).any(|(word, mask)| word & mask != 0)
     }
 
-    /// Whether the sets share a node that is not in `outside`. **O(n / 64)** for *n* nodes.
+    /// Whether this set and `other` share a node that is not in `outside`. **O(n / 64)** for *n*
+    /// nodes.
     #[must_use]
     pub fn meets_outside(&self, other: &NodeSet, outside: &NodeSet) -> bool {
         let words = self.words.iter().zip(&other.words).zip(&outside.words);
         words.into_iter().any(|((word, mask), outside)| word & mask & !outside != 0)
     }
 
-    /// Whether every node of this set is in the other set too. **O(n / 64)** for *n* nodes.
+    /// Whether every node of this set is in `other` too. **O(n / 64)** for *n* nodes.
     #[must_use]
     pub fn is_within(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).all(|(word, mask)| word & !mask == 0)
     }
 
-    /// Number of nodes that are in both sets. **O(n / 64)** for a site of *n* nodes.
+    /// Number of nodes that are both in this set and in `other`. **O(n / 64)** for *n* nodes.
     #[must_use]
     pub fn count_shared(&self, other: &NodeSet) -> u32 {
         let shared = |(word, mask): (&u64, &u64)| (word & mask).count_ones();
@@ -293,13 +296,13 @@ impl NodeSet {
         }
     }
 
-    /// Keeps only nodes whose number plus `by` is in the set too; **O(n / 64)** for *n* nodes.
+    /// Removes every node *v* for which *v* + `by` is not in the set. **O(n / 64)** for *n* nodes.
     pub fn keep_if_above(&mut self, by: u32) {
         self.keep_if_above_within(0..self.words.len(), by);
     }
 
     /// Applies [`keep_if_above`](NodeSet::keep_if_above) to the words in the range `words` only.
-    /// Returns the part of the range that may still have nodes; all its other words are empty now.
+    /// Returns this range without the empty words at its two ends.
     pub(crate) fn keep_if_above_within(&mut self, words: Range<usize>, by: u32) -> Range<usize> {
         let (skip, bits) = (by as usize / 64, by % 64);
         let Range { mut start, mut end } = words;
@@ -324,12 +327,14 @@ impl NodeSet {
         start..end
     }
 
-    /// Replaces this set by the nodes of `other`, each lowered by `by`; negative ones are dropped.
+    /// Replaces this set by *v* − `by` for every node *v* of `other`. Negative results are left
+    /// out.
     pub fn assign_shifted_down(&mut self, other: &NodeSet, by: u32) {
         self.with_shifted_down(other, by, |word, above| *word = above);
     }
 
-    /// Replaces this set by the nodes of `other`, each raised by `by` if that is a node.
+    /// Replaces this set by *v* + `by` for every node *v* of `other`. Results past the last node
+    /// are left out.
     pub fn assign_shifted_up(&mut self, other: &NodeSet, by: u32) {
         let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
         let (emptied, kept) = self.words.split_at_mut(skip);
@@ -346,14 +351,15 @@ impl NodeSet {
         self.clear_past_the_end();
     }
 
-    /// Replaces this set by `other`, rotated down by `by` within each group of `group` nodes.
-    /// `group` is a multiple or a divisor of 64, and divides the number of nodes.
+    /// Replaces this set by `other`, rotated within each group of `group` consecutive nodes. Each
+    /// node moves down by `by`, and around the end of its group if necessary. `group` is a multiple
+    /// or a divisor of 64, and divides the number of nodes.
     pub(crate) fn assign_rotated_down(&mut self, other: &NodeSet, group: u32, by: u32) {
         self.with_rotated_down(other, group, by, |_, ahead| ahead);
     }
 
-    /// Sets the nodes that `other` and [its rotation](Self::assign_rotated_down) share; returns if
-    /// any.
+    /// Replaces this set by the nodes that `other` and [its rotation](Self::assign_rotated_down)
+    /// share. Returns whether there are any.
     pub(crate) fn assign_kept_if_ahead(&mut self, other: &NodeSet, group: u32, by: u32) -> bool {
         let mut any = 0;
         self.with_rotated_down(other, group, by, |here, ahead| {
@@ -363,8 +369,9 @@ impl NodeSet {
         any != 0
     }
 
-    /// Sets the nodes of `other` whose successor along a ring is in `other` too; returns if any.
-    /// The successor is `by` above a node in `straight_on`, and `back` below any other node.
+    /// Replaces this set by the nodes of `other` whose successor along a ring is in `other` too.
+    /// The successor of a node *v* is *v* + `by` if *v* is in `straight_on`, otherwise *v* −
+    /// `back`. Returns whether any node is left.
     pub(crate) fn assign_kept_if_ahead_or_back(
         &mut self,
         other: &NodeSet,
@@ -416,7 +423,8 @@ impl NodeSet {
         any != 0
     }
 
-    /// Computes each word with `make` from the words of `other` and of its rotation by `by`.
+    /// Sets each word to `make(a, b)`, where `a` is the word of `other` at the same place. `b` is
+    /// the word at this place of `other`, [rotated down](Self::assign_rotated_down) by `by`.
     #[inline(always)]
     fn with_rotated_down(
         &mut self,
@@ -469,12 +477,14 @@ impl NodeSet {
         }
     }
 
-    /// Adds the nodes of `other`, each lowered by `by`; negative ones are left out. **O(n / 64)**.
+    /// Adds *v* − `by` for every node *v* of `other`. Negative results are left out. **O(n / 64)**
+    /// for *n* nodes.
     pub fn unite_shifted_down(&mut self, other: &NodeSet, by: u32) {
         self.with_shifted_down(other, by, |word, above| *word |= above);
     }
 
-    /// Calls `change` with each word of this set and of `other` lowered by `by`.
+    /// Calls `change` with each word of this set, and with the word at the same place of another
+    /// set. This other set has *v* − `by` for every node *v* of `other`.
     #[inline(always)]
     fn with_shifted_down(&mut self, other: &NodeSet, by: u32, change: impl Fn(&mut u64, u64)) {
         let (skip, bits) = ((by as usize / 64).min(other.words.len()), by % 64);
@@ -496,7 +506,8 @@ impl NodeSet {
         beyond.iter_mut().for_each(|word| change(word, 0));
     }
 
-    /// Adds the nodes of `other`, each raised by `by` if that is a node. **O(n / 64)**.
+    /// Adds *v* + `by` for every node *v* of `other`. Results past the last node are left out.
+    /// **O(n / 64)** for *n* nodes.
     pub fn unite_shifted_up(&mut self, other: &NodeSet, by: u32) {
         let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
         let kept = &mut self.words[skip..];
@@ -521,7 +532,8 @@ impl NodeSet {
     }
 }
 
-/// Calls `visit(index, mask)` for every word with some of the `count` bits that begin at `start`.
+/// Calls `visit(index, mask)` for every word that has some of the `count` bits from `start` on.
+/// `index` is the word's index, and `mask` has these bits of the word.
 fn for_each_word(start: u32, count: u32, mut visit: impl FnMut(usize, u64)) {
     if count == 0 {
         return;
@@ -548,7 +560,7 @@ mod tests {
 
     use super::*;
 
-    /// Reference implementation.
+    /// Reference implementation of a set of nodes: the nodes, and the number of nodes of the site.
     #[derive(Clone, Debug)]
     struct Naive(BTreeSet<Node>, u32);
 

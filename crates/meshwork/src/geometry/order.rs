@@ -9,20 +9,24 @@ use crate::topology::{Grid, Node};
 /// Order in which the nodes of a grid of any number of dimensions are traversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Order of node numbers.
+    /// Nodes in ascending order of their numbers.
     RowMajor,
-    /// Coordinates run back and forth: backwards where the sum of the higher coordinates is odd.
+    /// Nodes along lines that run back and forth. Along a dimension, a line runs backwards where
+    /// the sum of the coordinates in higher dimensions is odd.
     Snake,
-    /// Order of the interleaved bits of the coordinates, the highest dimension's first.
+    /// Nodes in order of the interleaved bits of their coordinates. Bits of higher dimensions come
+    /// first.
     ShuffledRowMajor,
-    /// Order of interleaved bits, with coordinates that run as in [`Order::Snake`].
+    /// Nodes in order of interleaved bits, with coordinates that run back and forth. They run back
+    /// where they do so in [`Order::Snake`].
     ShuffledSnake,
-    /// The Hilbert curve on the smallest cube of a power of two, without nodes off the grid.
+    /// Nodes along a Hilbert curve through the smallest cube around the grid with a power of two as
+    /// side. Positions of the curve that lie off the grid are skipped.
     Hilbert,
 }
 
 impl Order {
-    /// Returns all nodes of a grid in the order that the value stands for.
+    /// Returns all nodes of a grid in this order.
     ///
     /// ```
     /// use meshwork::geometry::order::Order;
@@ -64,7 +68,8 @@ impl Order {
     }
 }
 
-/// The coordinates of a node, counted from the far edge if the sum of the higher ones is odd.
+/// The coordinates of a node, some of them counted from the far edge. A coordinate is counted from
+/// the far edge if the sum of the coordinates in higher dimensions is odd.
 fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     let mut at = grid.coordinates(node);
     let mut higher = 0;
@@ -78,7 +83,8 @@ fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     at
 }
 
-/// The interleaved bits of numbers: the highest of each, then the next; at most 156 bits.
+/// Interleaves the lowest `bits` bits of numbers: the highest bit of each number, then the next bit
+/// of each, and so on. At most 192 bits.
 fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     let mut key = [0; 3];
     for bit in (0..bits).rev() {
@@ -92,6 +98,7 @@ fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
 }
 
 /// Transforms coordinates so that their interleaved bits are the index on the Hilbert curve.
+///
 /// Source: Skilling, Programming the Hilbert curve, AIP Conference Proceedings 707, 2004.
 fn along_hilbert(at: &mut [u32], bits: u32) {
     for bit in (1..bits).rev() {
@@ -115,7 +122,8 @@ fn along_hilbert(at: &mut [u32], bits: u32) {
     at.iter_mut().for_each(|part| *part ^= turned);
 }
 
-/// Items in a fixed order, each free or held. Items are the nodes of a site, or pages of its nodes.
+/// Items in a fixed order, each of them free or held. Items are nodes, or pages (equal blocks of
+/// nodes).
 #[derive(Clone)]
 pub struct OrderedSet {
     things: Arc<[u32]>,
@@ -124,7 +132,7 @@ pub struct OrderedSet {
 }
 
 impl OrderedSet {
-    /// The nodes of a grid in the given order, all free.
+    /// Creates the set of the nodes of a grid, all free, in the given order.
     #[must_use]
     pub fn new(grid: &Grid, order: Order) -> OrderedSet {
         let things = order.nodes(grid);
@@ -136,7 +144,7 @@ impl OrderedSet {
         OrderedSet { things: things.into(), places: places.into(), free }
     }
 
-    /// The item (node or page) at index `place` in the order.
+    /// The item (node or page) at index `place` of the order.
     #[must_use]
     pub fn at(&self, place: u32) -> u32 {
         self.things[place as usize]

@@ -18,7 +18,8 @@ impl Rotation {
     /// The parameter `rotation` with the default `never`, so that comparisons use equal blocks.
     pub const PARAM: Param = Rotation::param("\"never\"");
 
-    /// The parameter `rotation` with the default `if_needed`, for allocators that add turning.
+    /// The parameter `rotation` with the default `if_needed`, for allocators that turn blocks by
+    /// default.
     pub const TURNING: Param = Rotation::param("\"if_needed\"");
 
     const fn param(default: &'static str) -> Param {
@@ -44,9 +45,10 @@ static ROTATIONS: Words<Rotation, 3> = Words::new([
     ("best", Rotation::Best),
 ]);
 
-/// The orientations of a block to try, the requested one first. If rotation is allowed, all other
-/// permutations of the sides follow. They are in lexicographic order of the dimensions from which
-/// the sides come.
+/// The orientations of a block that may be tried, the requested one first.
+///
+/// If rotation is allowed, all other permutations of the sides follow. They are in lexicographic
+/// order of the dimensions from which the sides come.
 ///
 /// ```
 /// use meshwork::geometry::orientation::{Rotation, orientations};

@@ -1,4 +1,4 @@
-//! Parts of nodes that a job holds: amounts of the cores, memory and GPUs of each node.
+//! Parts of nodes that a job holds: amounts of cores, memory and GPUs on each node.
 
 use smallvec::SmallVec;
 
@@ -10,7 +10,7 @@ use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Parts {
-    /// Held amounts, one entry per node and role. A role is one kind of pieces of a job.
+    /// Held amounts, one entry for each node and role. A role is a kind of pieces of the job.
     pub parts: Vec<NodePart>,
     /// Number of cores that the job holds on all its nodes together.
     pub cores: u32,
@@ -24,7 +24,7 @@ pub struct NodePart {
     pub node: Node,
     /// Number of pieces of the job that together hold these amounts on the node.
     pub pieces: u32,
-    /// Amounts above 0 by index of the resource: see
+    /// Held amounts above 0, each with the index of its resource. The indices are those of
     /// [`NodeType::idle`](crate::topology::types::NodeType::idle).
     pub cells: SmallVec<[(u16, u32); 6]>,
 }
@@ -58,7 +58,7 @@ impl NodePart {
         NodePart { node, pieces, cells: all.map(|(cell, amount)| (cell as u16, amount)).collect() }
     }
 
-    /// The held amounts by kind of resource, for a node of type `kind`.
+    /// The held amounts by kind of resource, on a node of type `kind`.
     #[must_use]
     pub fn amounts(&self, kind: &NodeType) -> PartAmounts {
         let mut amounts =
@@ -79,7 +79,8 @@ impl NodePart {
 }
 
 impl Parts {
-    /// The request for the job's pieces on any nodes; pieces of equal size have one role.
+    /// A request for the pieces that hold these parts, on any nodes. Pieces of equal size form one
+    /// role.
     #[must_use]
     pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
         let mut roles: Vec<Piece> = Vec::new();

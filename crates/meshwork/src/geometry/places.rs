@@ -1,4 +1,4 @@
-//! Nodes as users write them in a study: by number, by coordinates or as blocks.
+//! Lists of nodes as users write them in a study: by number, by coordinates or as blocks.
 
 use super::{Block, Placement};
 use crate::job::Dims;
@@ -15,7 +15,8 @@ impl Sites<'_> {
         self.0.iter().map(|topology| u64::from(topology.nodes())).sum()
     }
 
-    /// The index of a node's site, and the node's number within it; `None` if no such node exists.
+    /// The index of a node's site, and the node's number within its site. `number` counts across
+    /// sites; `None` if no such node exists.
     pub(crate) fn numbered(&self, number: u64) -> Option<(usize, Node)> {
         let mut rest = number;
         for (site, topology) in self.0.iter().enumerate() {
@@ -28,7 +29,7 @@ impl Sites<'_> {
         None
     }
 
-    /// The node at coordinates such as `3,1`; `None` if there are several sites.
+    /// The node at coordinates such as `3,1`; `None` if there is no such node, or several sites.
     pub(crate) fn at(&self, coordinates: &str) -> Option<(usize, Node)> {
         let [topology] = self.0 else { return None };
         let grid = topology.grid();
@@ -39,9 +40,11 @@ impl Sites<'_> {
         lies_there.then(|| (0, grid.node(&coordinates)))
     }
 
-    /// Parses a node list of a study into sorted nodes by site, without duplicates. It is `all`,
-    /// numbers and ranges such as `0-3,7`, or blocks `0,0:2x4`, joined by `;`. An error completes a
-    /// sentence whose subject is the study's key.
+    /// Parses a node list of a study into sorted nodes by site, without duplicates.
+    ///
+    /// A list is `all`, or numbers and ranges such as `0-3,7`, or blocks such as `0,0:2x4`, joined
+    /// by `;`. An error is the end of a sentence. Its subject, which the caller adds, is the key of
+    /// the study.
     pub(crate) fn named(&self, text: &str) -> Result<Vec<OfSite>, String> {
         let text = text.trim();
         let mut found: Vec<Vec<Node>> = vec![Vec::new(); self.0.len()];

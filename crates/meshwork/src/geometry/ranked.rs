@@ -4,7 +4,8 @@ use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// The placement on nodes in the order of ranks, with consecutive nodes of a row as a block.
+/// The placement on the given nodes, whose order is the order of ranks. Consecutive nodes of a row
+/// form one block.
 pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {
     let width = grid.sides()[0];
     let mut placement = Placement::default();
@@ -23,7 +24,8 @@ pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Pl
     placement
 }
 
-/// The placement on the nodes of a set, in order of numbers; **O(n / 64 + b)** for *b* blocks.
+/// The placement on the nodes of a set, in order of node numbers. Takes **O(n / 64 + b)** for *n*
+/// nodes and *b* blocks of the result.
 pub(crate) fn of_set(grid: &Grid, set: &NodeSet) -> Placement {
     let width = grid.sides()[0];
     let mut placement = Placement::default();

@@ -1,4 +1,4 @@
-//! Selection of the *i*-th node of a set, lowest first.
+//! Selection of the *i*-th lowest node of a set.
 
 use super::NodeSet;
 use crate::topology::Node;
@@ -20,14 +20,15 @@ impl Ranks {
         }));
     }
 
-    /// The node with exactly `rank` lower nodes in the set last counted, in **O(log n)**.
+    /// The node of `set` that has exactly `rank` lower nodes in the set, in **O(log n)**. `set`
+    /// must be unchanged since the last call of `count`.
     pub(crate) fn node(&self, set: &NodeSet, rank: u32) -> Node {
         let word = self.below.partition_point(|&below| below <= rank) - 1;
         word as u32 * 64 + nth_bit(set.words()[word], rank - self.below[word])
     }
 }
 
-/// Index of the set bit that has exactly `rank` set bits below it, by binary search.
+/// Index of the set bit of `word` that has exactly `rank` set bits below it, by binary search.
 fn nth_bit(mut word: u64, mut rank: u32) -> u32 {
     let (mut place, mut width) = (0, 32);
     while width > 0 {

@@ -4,7 +4,7 @@ use crate::geometry::{Block, NodeSet};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A grid with its dimensions in reverse order, so that the last one runs fastest.
+/// A grid with its dimensions in reverse order, so that the last dimension runs fastest.
 #[derive(Clone, Debug)]
 pub(crate) struct Reversed {
     grid: Grid,
@@ -26,7 +26,8 @@ impl Reversed {
         &self.grid
     }
 
-    /// The nodes of a set on the original grid, as a set on the reversed grid.
+    /// Converts a set of nodes of the original grid to the set of the same nodes of the reversed
+    /// grid.
     pub(crate) fn set(&mut self, nodes: &NodeSet) -> &NodeSet {
         self.set.clear();
         nodes.iter().for_each(|node| self.set.insert(self.there[node as usize]));

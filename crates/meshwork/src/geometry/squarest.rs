@@ -1,14 +1,16 @@
-//! Blocks for a number of processors that are as square as possible.
+//! Blocks that are as square as possible for a number of processors.
 
 use std::cmp::Reverse;
 
 use crate::job::Dims;
 use crate::topology::Grid;
 
-/// The default block for a number of nodes: a nearly square one that fits the grid. It is the block
-/// of exactly this number of nodes with the least sum of sides. If it is over a quarter longer,
-/// from corner to corner, than the best block of at least this number, the latter is taken. In two
-/// dimensions, such a block is over about four times as long as wide.
+/// Sides of the default block for a number of nodes: a nearly square block that fits the grid.
+///
+/// Two blocks are compared, each with the least sum of sides: one of exactly `nodes` nodes, and one
+/// of at least `nodes` nodes. The exact block is preferred. If it is over a quarter longer than the
+/// other, from corner to opposite corner, the other block is taken. In two dimensions, such an
+/// exact block is over about four times as long as wide.
 #[must_use]
 pub(crate) fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {
     let padded = block_of(nodes, grid, false)?;
@@ -22,9 +24,9 @@ fn is_absurdly_long(block: &[u32], other: &[u32]) -> bool {
     4 * steps(block) > 5 * steps(other)
 }
 
-/// The block with the least sum of sides that has at least `nodes` nodes, or exactly if `exact`.
-/// Ties go to fewer nodes, then to long sides along the grid's long sides, then along the first
-/// dimensions.
+/// Sides of the block with the least sum of sides that has at least `nodes` nodes. If `exact` is
+/// set, it has exactly `nodes` nodes. Ties go to the block with fewer nodes, then to long sides
+/// along the long sides of the grid, then to long sides along the first dimensions.
 #[must_use]
 pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     let is_cube = grid.sides().iter().all(|&side| side == 2);
@@ -42,9 +44,12 @@ pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     search.best.map(|(_, sides)| sides)
 }
 
-/// Blocks, chosen greedily, with exactly `nodes` nodes together; none if the grid has fewer nodes.
-/// Each step takes the default block (of [`block_for`]) for the remaining number if it is exact,
-/// and otherwise the largest block within it of at most this number.
+/// Sides of blocks with exactly `nodes` nodes together, chosen greedily.
+///
+/// Each step chooses a block for the nodes that remain. It takes the default block of [`block_for`]
+/// if that has exactly this number of nodes. Otherwise it takes the largest block within the
+/// default block that has at most this number. If the grid has fewer than `nodes` nodes, there are
+/// no blocks.
 #[must_use]
 pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     let (mut blocks, mut rest) = (Vec::new(), nodes);
@@ -94,7 +99,9 @@ struct Search<'a> {
     best: Option<(Score, Dims)>,
 }
 
-/// Sort key of a block: sum of sides, nodes, length along the grid's long sides, and the first.
+/// Sort key of a block: sum of sides, number of nodes, fit to the grid's long sides, sides. The fit
+/// is the sum, over all dimensions, of the block's side times the grid's side. A greater fit is
+/// better, and so are longer first sides.
 type Score = (u32, u64, Reverse<u64>, Reverse<Dims>);
 
 impl Search<'_> {

@@ -48,12 +48,13 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     },
 );
 
-/// Routers of a dragonfly, numbered group by group, and their links. On each router, ports to
-/// routers of its group come first, then ports of global links, which lead to other groups.
+/// Routers of a dragonfly, numbered group by group, and their links.
+///
+/// On each router, ports to routers of its own group come first. Then come the ports of global
+/// links, which lead to other groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dragonfly {
-    /// Dimensions of the dragonfly: a router has `p` nodes and `h` global links, and a group has
-    /// `a` routers.
+    /// Number of nodes of a router. A group has `a` routers, and a router has `h` global links.
     p: u32,
     a: u32,
     h: u32,
@@ -61,20 +62,22 @@ pub(super) struct Dragonfly {
 }
 
 impl Dragonfly {
-    /// Port from a router to another of its group, both given by their index within the group.
+    /// Port from a router to another router of its group. Both are given by their index in the
+    /// group.
     fn local_port(from: u32, to: u32) -> u16 {
         (if to < from { to } else { to - 1 }) as u16
     }
 
-    /// Router of group `from` that has the link to group `to`, and the port of this link.
+    /// The router of group `from` that has the link to group `to`, and the port of this link.
     fn gateway(&self, from: u32, to: u32) -> (Router, u16) {
         let link = if to < from { to } else { to - 1 };
         (from * self.a + link / self.h, (self.a - 1 + link % self.h) as u16)
     }
 
-    /// Extends a route from the router `at` to another group, and sets `at` to the router reached.
-    /// The route takes a local link to the router with the global link, if necessary, and then the
-    /// global link.
+    /// Extends a route from the router `at` to another group. Then sets `at` to the router reached.
+    ///
+    /// Only one router of a group has the global link to the other group. If `at` is not this
+    /// router, the route first takes a local link to it. Then the route takes the global link.
     fn reach_group(&self, at: &mut Router, group: u32, local: u8, global: u8, route: &mut Route) {
         let (gateway, port) = self.gateway(*at / self.a, group);
         self.within_group(*at, gateway, local, route);
@@ -133,8 +136,9 @@ impl Wires for Dragonfly {
         5
     }
 
-    /// Route on which the classes of virtual channels never decrease, which rules out deadlock. On
-    /// the direct route the class is 0 up to the link between groups and 1 from this link on. If
+    /// Route on which the classes of virtual channels never decrease, which rules out deadlock.
+    ///
+    /// Without detours, the class is 0 up to the link between groups, and 1 from this link on. If
     /// packets may take detours, the class is 0 up to the intermediate group, 1 up to the link that
     /// leaves this group, and 2 from this link on. Within one class, a global link comes after all
     /// local links or before all of them.
@@ -183,7 +187,7 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// If a number is 0, or there are too many nodes, or too many links at a router.
+    /// If a number is 0, if there are too many nodes, or if a router has too many links.
     pub fn dragonfly(p: u32, a: u32, h: u32) -> Result<Topology, TopologyError> {
         let groups = u64::from(a) * u64::from(h) + 1;
         let ports = u64::from(p) + u64::from(a) + u64::from(h);

@@ -1,7 +1,7 @@
 //! Fat trees: levels of switches, joined by links that lead up and down.
 //!
-//! The links between two neighbouring levels can together carry what all nodes send. With a taper
-//! they cannot, because each leaf switch has fewer links upwards.
+//! Without a taper, the links between two neighbouring levels can together carry all that the nodes
+//! send. With a taper, each leaf switch has fewer links upwards than nodes, so that they cannot.
 
 use std::sync::Arc;
 
@@ -76,24 +76,26 @@ fn build(p: &Params) -> Result<Topology, Problem> {
 /// Switches of one level of the tree, which are all alike.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Number of links from a switch of the level downwards: to switches of the level below, or to
-    /// nodes for a leaf switch.
+    /// Number of links downwards from a switch of the level. They lead to switches of the level
+    /// below, or to nodes if the switch is a leaf.
     down: u32,
-    /// Number of links from a switch of the level to the level above; 0 at the top.
+    /// Number of links upwards from a switch of the level; 0 at the top.
     up: u32,
-    /// Index of the first switch of this level among all switches. `copies` is the number of
-    /// switches of the level that are above the same nodes.
+    /// Index, among all switches, of the first switch of this level. Of the level's switches,
+    /// groups of `copies` are above the same nodes.
     first: Router,
     copies: u32,
     /// Number of nodes below a switch of the level.
     nodes: u32,
 }
 
-/// Switches of a fat tree, and their links. Switches of one level that are above the same nodes are
-/// called copies. A route upwards is determined by the copies that it passes. With *w* upward links
-/// of each copy, link *u* of copy *c* leads to copy *c w + u* of the next level. So exactly one
-/// route leads down from a top switch to each node. Upward ports have the lowest numbers. Downward
-/// ports begin at the largest number of upward ports of any level.
+/// Switches of a fat tree, and their links.
+///
+/// Switches of one level that are above the same nodes are called copies. A route upwards is
+/// determined by the copies that it passes. If each copy has *w* upward links, link *u* of copy *c*
+/// leads to copy *c w + u* of the next level. So exactly one route leads down from a top switch to
+/// each node. Upward ports have the lowest numbers. Downward ports begin at the largest number of
+/// upward ports of any level.
 #[derive(Clone, Debug)]
 pub(super) struct FatTree {
     levels: Vec<Level>,
@@ -104,8 +106,8 @@ pub(super) struct FatTree {
 }
 
 impl FatTree {
-    /// Creates the tree in which switches of level *l* have `arity[l]` children, from the leaf
-    /// switches up.
+    /// Creates the tree in which a switch of level *l* has `arity[l]` children. Level 0 has the
+    /// leaf switches.
     fn new(arity: &[u32], taper: f64) -> Result<FatTree, TopologyError> {
         let leaf = arity[0];
         let upward = f64::from(leaf) / taper;
@@ -144,7 +146,7 @@ impl FatTree {
         Ok(FatTree { levels, switches: switches as u32, most_up })
     }
 
-    /// Index of the lowest level on which one switch is above both nodes.
+    /// Index of the lowest level that has a switch above both nodes.
     fn meeting(&self, a: Node, b: Node) -> usize {
         let meets = |level: &Level| a / level.nodes == b / level.nodes;
         self.levels.iter().position(meets).expect("all nodes are below the top")
@@ -234,9 +236,10 @@ impl Wires for FatTree {
 }
 
 impl Topology {
-    /// A fat tree in which switches of level *l* have `arity[l]` children, leaf switches first.
+    /// A fat tree in which switches of level *l* have `arity[l]` children. Level 0 has the leaf
+    /// switches.
     ///
-    /// A leaf switch has as many upward links as its number of nodes divided by `taper`.
+    /// The number of upward links of a leaf switch is its number of nodes divided by `taper`.
     ///
     /// # Errors
     /// If there is no level, a number is 0, there are too many nodes or switches, or the number of

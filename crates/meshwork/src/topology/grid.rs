@@ -1,4 +1,4 @@
-//! Grid that defines the numbering of nodes in every topology.
+//! The grid along which every topology numbers its nodes.
 
 use smallvec::SmallVec;
 
@@ -18,16 +18,18 @@ pub struct Grid {
     sides: Dims,
     strides: Dims,
     nodes: u32,
-    /// Whether each dimension is a ring. `wrapped` is set if any is, `all_rings` if all are.
+    /// Whether each dimension is a ring. `wrapped` is set if any dimension is a ring, and
+    /// `all_rings` if all of them are.
     rings: SmallVec<[bool; 8]>,
     wrapped: bool,
     all_rings: bool,
-    /// Whether every side is 2, as in a hypercube. A coordinate is then a bit of the node's number.
+    /// Whether every side is 2, as in a hypercube. Each coordinate is then one bit of the node's
+    /// number.
     binary: bool,
 }
 
 impl Grid {
-    /// Creates a grid with the given sides. Every dimension is a ring if `wrapped` is set,
+    /// Creates a grid with the given sides. If `wrapped` is set, every dimension is a ring,
     /// otherwise none.
     ///
     /// # Errors
@@ -45,7 +47,7 @@ impl Grid {
     /// ```
     ///
     /// # Errors
-    /// If [`new`](Grid::new) would fail, or the lengths of `sides` and `rings` differ.
+    /// If [`new`](Grid::new) would fail, or if `sides` and `rings` differ in length.
     pub fn with_rings(sides: &[u32], rings: &[bool]) -> Result<Grid, TopologyError> {
         if sides.is_empty() {
             return Err(TopologyError::NoSides);
@@ -89,7 +91,7 @@ impl Grid {
         &self.strides
     }
 
-    /// Number of dimensions.
+    /// Number of dimensions of the grid.
     #[must_use]
     pub fn dimensions(&self) -> usize {
         self.sides.len()
@@ -198,10 +200,12 @@ impl Grid {
         })
     }
 
-    /// Neighbours of a node (one link away), by dimension, first downwards and then upwards.
+    /// Neighbours of a node (one link away), by dimension. In each dimension, the lower neighbour
+    /// comes first.
     ///
-    /// In a ring, the node with the last coordinate is below the node with coordinate 0. A ring of
-    /// two nodes has one link, not two, so each node of it has one neighbour there.
+    /// In a ring, the node with the last coordinate is the lower neighbour of the node with
+    /// coordinate 0. A ring of two nodes has one link, not two. Each of its nodes has one neighbour
+    /// in this dimension.
     #[must_use]
     pub fn neighbors(&self, node: Node) -> SmallVec<[Node; 6]> {
         let mut found = SmallVec::new();
@@ -248,7 +252,7 @@ mod tests {
         })
     }
 
-    /// Distances by definition, found by breadth-first search over the neighbours.
+    /// Distances from a node to all nodes, found by breadth-first search over the neighbours.
     fn distances_by_search(grid: &Grid, from: Node) -> Vec<u32> {
         let mut distance = vec![u32::MAX; grid.nodes() as usize];
         let mut queue = VecDeque::from([from]);

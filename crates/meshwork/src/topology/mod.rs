@@ -2,10 +2,11 @@
 //!
 //! Every topology numbers its nodes along a [`Grid`], in which placements are blocks. In a mesh, a
 //! torus and a hypercube, links join neighbours in the grid. In other topologies the coordinates
-//! only say where a node is. In a tree they are the index of the node below a leaf switch, the leaf
-//! switch and the subtree. In a dragonfly they are the index of the node at a router, the router
-//! and the group. [`Wiring::is_grid`] returns whether links join neighbours in the grid. Strategies
-//! that require this are rejected on other machines. A [`Topology`] gives distances and routes.
+//! only say where a node is. In a tree they are the index of the node below its leaf switch, the
+//! leaf switch and the subtree. In a dragonfly they are the index of the node at its router, the
+//! router and the group. [`Wiring::is_grid`] returns whether links join neighbours in the grid. If
+//! a strategy requires this, it is rejected on other machines. A [`Topology`] gives distances and
+//! routes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,12 +33,12 @@ pub use grid::Grid;
 use rings::GridWires;
 pub use wires::Wires;
 
-/// A node (usually a processor) of one site, given by its index in the grid of the site.
+/// A node (usually a processor) of one site, given by its index in the site's grid.
 ///
 /// Along dimension 0 of the grid, indices are consecutive.
 pub type Node = u32;
 
-/// The maximum number of processors of a site. A bit set of this size takes 2 MiB.
+/// The maximum number of processors of a site. A set with one bit for each of them takes 2 MiB.
 pub const MAX_NODES: u32 = 1 << 24;
 
 /// Reasons why a topology cannot be built.
@@ -69,7 +70,8 @@ pub enum TopologyError {
         /// The largest valid dimension of a hypercube.
         largest: u32,
     },
-    /// Error: the given taper leaves a leaf switch no whole number (1 or more) of upward links.
+    /// Error: the nodes of a leaf switch, divided by the taper, give no whole number of upward
+    /// links. The number must be 1 or more.
     #[error(
         "with a taper of {taper} a leaf switch of {leaf} nodes would not have a whole number of links upwards, \
          1 or more"
@@ -83,16 +85,17 @@ pub enum TopologyError {
     /// Error: the topology has more than [`MAX_NODES`] switches.
     #[error("a site has at most {MAX_NODES} switches, this one has more")]
     TooManySwitches,
-    /// Error: a router has too many links.
+    /// Error: a router has more links than the maximum.
     #[error("a router has at most {} ports, this one has more", wires::MAX_PORTS)]
     TooManyPorts,
-    /// Error: several processors for each node were requested of a topology that is not a grid.
+    /// Error: several processors per node were requested for a topology that is not a grid.
     #[error("several processors share the nodes of a grid, and this is a {machine}")]
     NoNodes {
         /// Description of the topology in words.
         machine: String,
     },
-    /// Error: the sides of a twisted torus do not have two lengths, k and 2k.
+    /// Error: the sides of a twisted torus are not k and 2k. Both lengths must occur, k must be at
+    /// least 2, and there may be at most eight sides.
     #[error(
         "a twisted torus has sides of k and of 2k, at least one of either and k from 2, in up to 8 dimensions, \
          such as 4 × 4 × 8; this one has {given}"
@@ -101,7 +104,7 @@ pub enum TopologyError {
         /// The given sides of the torus, joined by `×`.
         given: String,
     },
-    /// Error: links defined by the caller were given for a wiring that has links of its own.
+    /// Error: the caller gave links for a grid, whose links are known, or for a flat machine.
     #[error(
         "links of one's own need a wiring that is neither a grid nor flat, such as `dragonfly`, this one is `{wiring}`"
     )]
@@ -117,7 +120,7 @@ pub enum TopologyError {
         /// Number of nodes of a group.
         group: u32,
     },
-    /// Error: fewer nodes can be attached to the routers than the grid has.
+    /// Error: the grid has more nodes than can be attached to the routers.
     #[error("the sides make {nodes} nodes, but the routers have {room}: give one for every node")]
     TooFewRouters {
         /// Number of nodes of the grid.
@@ -125,21 +128,21 @@ pub enum TopologyError {
         /// Number of nodes that can be attached to the routers.
         room: u64,
     },
-    /// Error: the torus that joins the groups of a tofu was not given one to three sides.
+    /// Error: the torus that joins the groups of a tofu needs one to three sides.
     #[error("the groups of a tofu stand in a torus of one to three sides, this one has {given}")]
     Tofu {
-        /// Number of sides given.
+        /// Number of sides that were given.
         given: usize,
     },
 }
 
-/// Kinds of wirings of a site. Each strategy lists the kinds that it serves.
+/// Wiring of a site: how its nodes are connected. Each strategy lists the wirings that it supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Wiring {
     /// Mesh: a grid without links around its edges.
     Mesh,
-    /// Torus: a grid in which some dimensions are rings. A k-ary n-cube is a torus with equal
-    /// sides.
+    /// Torus: a grid in which some dimensions are rings. If all sides are equal and all dimensions
+    /// are rings, it is a k-ary n-cube.
     Torus,
     /// Hypercube: a grid with side 2 in every dimension.
     Hypercube,
@@ -149,14 +152,15 @@ pub enum Wiring {
     FatTree,
     /// Dragonfly: groups of routers, with a link between every two groups.
     Dragonfly,
-    /// Twisted torus: its short rings are closed with an offset along the long dimensions.
+    /// Twisted torus: a torus whose links across the edge of a short side are offset along long
+    /// sides.
     TwistedTorus,
-    /// Grid of nodes with several processors each.
+    /// Grid of nodes with several processors in each node.
     Multiprocessor,
 }
 
 impl Wiring {
-    /// Every wiring, in the order of the manual.
+    /// All wirings, in the order of the manual.
     pub const ALL: [Wiring; 8] = [
         Wiring::Mesh,
         Wiring::Torus,
@@ -183,7 +187,7 @@ impl Wiring {
         }
     }
 
-    /// Whether links join neighbours in the grid of node numbers, with one processor at each point.
+    /// Whether links join neighbours in the grid of node numbers, and each point is one processor.
     #[must_use]
     pub fn is_grid(self) -> bool {
         matches!(self, Wiring::Mesh | Wiring::Torus | Wiring::Hypercube)
@@ -196,14 +200,15 @@ impl fmt::Display for Wiring {
     }
 }
 
-/// Sizes of the sets of nodes at two levels of a topology: leaf and group.
+/// Sizes of the two kinds of sets into which a topology divides its nodes: leaves and groups.
 ///
-/// The nodes of a set have consecutive numbers and are close together.
+/// The nodes of one leaf or group have consecutive numbers and are close together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiers {
     /// Number of nodes at one leaf switch or router.
     pub leaf: u32,
-    /// Number of nodes of a dragonfly group, or of a subtree below the top: a multiple of `leaf`.
+    /// Number of nodes of a dragonfly group, or of a subtree below the top. It is a multiple of
+    /// `leaf`.
     pub group: u32,
 }
 
@@ -222,19 +227,19 @@ pub struct Tiers {
 pub struct Topology {
     wiring: Wiring,
     grid: Grid,
-    /// Description in words, including all parameters except those in `types` and `parts`.
+    /// Description in words. It contains all parameters except those in `types` and `parts`.
     text: String,
     tiers: Option<Tiers>,
     wires: Option<Arc<dyn Wires>>,
-    /// The table of a study from which the topology was read, if it was.
+    /// Table of the study from which the topology was read; `None` if it was not read from a study.
     table: Option<Arc<Table>>,
-    /// Types of the nodes, if jobs share nodes.
+    /// Types of the nodes; `None` if jobs do not share nodes.
     types: Option<Arc<types::NodeTypes>>,
-    /// Leaves and blocks listed by the allocator's parameters, if the topology has none of its own.
+    /// Leaves and blocks that the allocator's parameters list. They are used if `tiers` is `None`.
     parts: Option<Arc<ListedParts>>,
 }
 
-/// Leaf and block of each node, listed in a study for a topology without such levels of its own.
+/// Leaf and block of each node, listed in a study for a topology that defines neither.
 ///
 /// A block here is a set of nodes as in Slurm's block topology, not a box of the grid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -249,8 +254,7 @@ pub struct ListedParts {
     pub block: Vec<Option<u32>>,
 }
 
-/// Topologies are equal if their descriptions, types of nodes and listed leaves and blocks are
-/// equal.
+/// Compares descriptions, types of nodes, and listed leaves and blocks.
 ///
 /// The description contains all other parameters.
 impl PartialEq for Topology {
@@ -263,7 +267,7 @@ impl PartialEq for Topology {
 impl Eq for Topology {}
 
 impl Topology {
-    /// A mesh with these sides.
+    /// A mesh with the given sides.
     ///
     /// # Errors
     /// If there is no side, a side is 0, or there are more than [`MAX_NODES`] nodes.
@@ -271,16 +275,16 @@ impl Topology {
         Topology::with_rings(sides, &vec![false; sides.len()])
     }
 
-    /// A torus with these sides.
+    /// A torus with the given sides.
     ///
     /// # Errors
-    /// The errors of [`mesh`](Topology::mesh).
+    /// If [`mesh`](Topology::mesh) would fail.
     pub fn torus(sides: &[u32]) -> Result<Topology, TopologyError> {
         Topology::gridded(Wiring::Torus, sides, &vec![true; sides.len()], None)
     }
 
-    /// A grid with these sides. Dimension *d* is a ring if `rings[d]` is `true`; without rings the
-    /// grid is a mesh.
+    /// A grid with the given sides. Dimension *d* is a ring if `rings[d]` is `true`. If no
+    /// dimension is a ring, the grid is a mesh.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -289,14 +293,13 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`mesh`](Topology::mesh), and an error if the lengths of `sides` and `rings`
-    /// differ.
+    /// If [`mesh`](Topology::mesh) would fail, or if `sides` and `rings` differ in length.
     pub fn with_rings(sides: &[u32], rings: &[bool]) -> Result<Topology, TopologyError> {
         let wiring = if rings.contains(&true) { Wiring::Torus } else { Wiring::Mesh };
         Topology::gridded(wiring, sides, rings, None)
     }
 
-    /// A hypercube of this dimension, at least 1.
+    /// A hypercube of the given dimension, which is at least 1.
     ///
     /// # Errors
     /// If the dimension is 0, or there are more than [`MAX_NODES`] nodes.
@@ -310,7 +313,7 @@ impl Topology {
         Topology::gridded(Wiring::Hypercube, &sides, &rings, Some(text))
     }
 
-    /// A flat machine with this number of processors.
+    /// A flat machine with the given number of processors.
     ///
     /// # Errors
     /// If the number is 0 or above [`MAX_NODES`].
@@ -321,7 +324,7 @@ impl Topology {
         Ok(Topology::bare(Wiring::Flat, grid, text, None, None))
     }
 
-    /// A topology that was not read from a study, whose nodes are not shared.
+    /// A topology that was not read from a study and whose nodes are not shared.
     fn bare(
         wiring: Wiring,
         grid: Grid,
@@ -332,7 +335,7 @@ impl Topology {
         Topology { wiring, grid, text, tiers, wires, table: None, types: None, parts: None }
     }
 
-    /// Creates a grid with its links, described by `text` or else by its sides.
+    /// Creates a grid with its links. Its description is `text`, or its sides if `text` is `None`.
     fn gridded(
         wiring: Wiring,
         sides: &[u32],
@@ -360,9 +363,10 @@ impl Topology {
     /// only on the grid, the sizes of leaves and groups (`tiers`), and the distances.
     ///
     /// # Errors
-    /// If the wiring is a grid, whose links are known, or a flat machine, which has none. If the
-    /// number of nodes of a group is no multiple of that of a leaf. If the grid has more nodes than
-    /// can be attached to the routers. The errors of [`mesh`](Topology::mesh).
+    /// If the wiring is a grid, whose links are known, or a flat machine, which has no links. If
+    /// the number of nodes of a group is not a multiple of the number of nodes of a leaf. If the
+    /// grid has more nodes than can be attached to the routers. If [`mesh`](Topology::mesh) would
+    /// fail for `sides`.
     pub fn with_wires(
         wiring: Wiring,
         sides: &[u32],
@@ -386,8 +390,8 @@ impl Topology {
 
     /// The topology of a grid with `each` processors at each of its points.
     ///
-    /// The processors become the nodes of the topology. Those at one point have consecutive
-    /// numbers. For one processor at each point, the topology is unchanged.
+    /// The processors become the nodes of the topology. Processors at one point have consecutive
+    /// numbers. If `each` is 1, the topology is unchanged.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -415,8 +419,8 @@ impl Topology {
         Ok(Topology::bare(Wiring::Multiprocessor, grid, text, Some(tiers), Some(wires)))
     }
 
-    /// The topology with the given types of nodes, so that jobs share nodes. `types` must have a
-    /// type for each node.
+    /// The topology with the given types of nodes, so that jobs share nodes. `types` has a type for
+    /// each node.
     ///
     /// # Panics
     /// If `types` is for another number of nodes than the topology has.
@@ -432,20 +436,19 @@ impl Topology {
         Topology { types: None, ..self }
     }
 
-    /// The topology with added leaves and blocks, to which a job may confine its pieces.
+    /// The topology with added leaves and blocks, given as lists of nodes.
     ///
-    /// Leaves and blocks are given as lists of nodes. Pieces are the parts of nodes that a job
-    /// requests.
+    /// A job may ask that its pieces (parts of nodes) lie inside one leaf or one block.
     #[must_use]
     pub fn with_parts(self, parts: ListedParts) -> Topology {
         Topology { parts: Some(Arc::new(parts)), ..self }
     }
 
-    /// Index of the part of the machine, such as a leaf, that a node belongs to; `None` if there is
-    /// none.
+    /// Index of the leaf, block or other part of the machine to which a node belongs.
     ///
-    /// `inside` is the kind of part. An island is a part of a node, such as a socket, so for
-    /// [`Inside::Island`] the result is the node itself.
+    /// `inside` is the kind of part. `None` if the node belongs to no part of this kind. An island
+    /// is a part of a node, such as a socket, so for [`Inside::Island`] the result is the node
+    /// itself.
     #[must_use]
     pub fn part_of(&self, inside: Inside, node: Node) -> Option<u32> {
         let listed = |parts: &Vec<Option<u32>>| *parts.get(node as usize)?;
@@ -466,7 +469,7 @@ impl Topology {
         self.types.as_ref()
     }
 
-    /// Reads the topology from a site of a study, and keeps a copy of its table.
+    /// Reads the topology from a site of a study. Keeps a copy of the keys that describe it.
     pub(crate) fn read(entry: &TopologyEntry, site: &Params) -> Result<Topology, Problem> {
         let is_own = |key: &str| {
             key == "topology" || entry.about.params.iter().any(|param| param.name == key)
@@ -476,7 +479,8 @@ impl Topology {
         Ok(Topology { table: Some(Arc::new(table)), ..(entry.build)(site)? })
     }
 
-    /// Adds a key to the table from which the topology was read, if it was read from one.
+    /// Adds a key to the table of the study from which the topology was read, if there is such a
+    /// table.
     pub(crate) fn described_also(mut self, key: &str, value: toml::Value) -> Topology {
         if let Some(table) = &mut self.table {
             Arc::make_mut(table).insert(key.to_owned(), value);
@@ -484,7 +488,8 @@ impl Topology {
         self
     }
 
-    /// The table of a study that describes the topology; `None` if it was not read from a study.
+    /// The table of the study from which the topology was read; `None` if it was not read from a
+    /// study.
     ///
     /// ```
     /// use meshwork::scenario::Scenario;
@@ -507,7 +512,7 @@ impl Topology {
         self.wiring
     }
 
-    /// The grid along which the nodes are numbered and in which placements are blocks.
+    /// The grid along which the nodes are numbered, and in which placements are blocks.
     ///
     /// Links join neighbours in the grid if [`Wiring::is_grid`] returns `true`.
     #[must_use]
@@ -515,7 +520,7 @@ impl Topology {
         &self.grid
     }
 
-    /// Number of nodes. Each is one processor if jobs do not share nodes.
+    /// Number of nodes. If jobs do not share nodes, each node is one processor.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.grid.nodes()
@@ -530,13 +535,13 @@ impl Topology {
         }
     }
 
-    /// Numbers of nodes of a leaf and of a group; `None` if the topology has no such levels.
+    /// Sizes of the leaves and groups of nodes; `None` if the topology has neither.
     #[must_use]
     pub fn tiers(&self) -> Option<Tiers> {
         self.tiers
     }
 
-    /// The routers and links of the topology; `None` for a flat machine, which has none.
+    /// The routers and links of the topology; `None` for a flat machine, which has no links.
     #[must_use]
     pub fn wires(&self) -> Option<&Arc<dyn Wires>> {
         self.wires.as_ref()
@@ -544,8 +549,8 @@ impl Topology {
 
     /// Number of links between routers on the route between two nodes; 0 on a flat machine.
     ///
-    /// Between groups of a dragonfly, the links of the direct route are counted, although a route
-    /// through a third group may, in rare cases, be shorter.
+    /// Between groups of a dragonfly, this is the number of links of the direct route. In rare
+    /// cases, a route through a third group is shorter.
     #[must_use]
     pub fn distance(&self, a: Node, b: Node) -> u32 {
         self.wires.as_ref().map_or(0, |wires| wires.distance(a, b))
@@ -569,7 +574,7 @@ pub struct TopologyEntry {
 }
 
 impl TopologyEntry {
-    /// Creates an entry of a topology.
+    /// Creates a registry entry of a topology.
     #[must_use]
     pub const fn new(
         about: About,
@@ -578,7 +583,7 @@ impl TopologyEntry {
         TopologyEntry { about, build }
     }
 
-    /// Replaces name, definition and parameters of the entry.
+    /// Replaces name, definition and parameters of this entry.
     #[must_use]
     pub const fn described(mut self, about: About) -> TopologyEntry {
         self.about = about;
@@ -588,7 +593,7 @@ impl TopologyEntry {
 
 named!(TopologyEntry);
 
-/// All topologies, in the order in which they are listed.
+/// All topologies, in the order in which lists show them.
 pub static TOPOLOGIES: &[&TopologyEntry] = &[
     &mesh::ENTRY,
     &torus::ENTRY,
@@ -607,7 +612,8 @@ const PROCESSORS: Param = Param::new("processors_per_node", Kind::Integer(1, MAX
     .absent("1")
     .help("processors of each node; with more than 1 the machine hands out processors by count");
 
-/// The grid that the parameters `dims` and `wrap` describe; `wrapped` is the default of `wrap`.
+/// Reads the grid that the parameters `dims` and `wrap` describe. If `wrap` is absent, `wrapped`
+/// says whether the dimensions are rings.
 fn grid_of(p: &Params, wrapped: bool) -> Result<Topology, Problem> {
     let sides = p.integers("dims");
     let rings = match p.get_flags("wrap") {
@@ -634,7 +640,7 @@ fn grid_of(p: &Params, wrapped: bool) -> Result<Topology, Problem> {
     several(p, made.map_err(|error| p.problem("dims", error.to_string()))?)
 }
 
-/// Replaces each node of the topology by the number of processors that the parameters give.
+/// Replaces each node of the topology by several processors, if the parameters say so.
 fn several(p: &Params, topology: Topology) -> Result<Topology, Problem> {
     let each = p.get_integer(PROCESSORS.name).unwrap_or(1) as u32;
     topology.with_processors(each).map_err(|error| p.problem(PROCESSORS.name, error.to_string()))

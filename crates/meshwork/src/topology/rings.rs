@@ -1,23 +1,25 @@
-//! Links of a grid: each router has two directed links for each dimension.
+//! Links of a grid: each router has a link to each of its neighbours in the grid.
 
 use super::wires::{ClassRule, End, Leg, Manner, Route, Router, Wires};
 use super::{Grid, Node};
 
-/// A dimension of a grid with several routers along it, and the ports that lead along it.
+/// A dimension of a grid with a side of at least 2, and the ports of its links.
 #[derive(Clone, Debug)]
 struct Dimension {
     index: usize,
     side: u32,
     is_ring: bool,
-    /// `up` is the port towards higher coordinates along the dimension, `down` the other port.
+    /// Port towards higher coordinates along the dimension. `down` is the port towards lower ones.
     up: u16,
     down: u16,
 }
 
-/// The links of a grid with a router at each point. Every router has a port for each direction of
-/// each dimension. A packet that leaves through a port enters the next router at the port of the
-/// same number. A dimension of side 2 has one port, even if it is a ring, because a ring of two
-/// routers is one link. A dimension of side 1 has no port.
+/// The links of a grid with a router at each point.
+///
+/// Every router has a port for each direction of each dimension. A packet that leaves through a
+/// port enters the next router at the port of the same number. A dimension of side 2 has one port,
+/// even if it is a ring, because a ring of two routers is one link. A dimension of side 1 has no
+/// port.
 #[derive(Clone, Debug)]
 pub(super) struct GridWires {
     grid: Grid,
@@ -27,7 +29,7 @@ pub(super) struct GridWires {
 }
 
 impl GridWires {
-    /// The links of a grid of routers with `nodes_each` nodes each.
+    /// Creates the links of a grid of routers. Each router has `nodes_each` nodes.
     pub(super) fn new(grid: &Grid, nodes_each: u32) -> GridWires {
         let mut dimensions = Vec::new();
         let mut ports = 0;
@@ -71,8 +73,8 @@ impl Wires for GridWires {
         }
     }
 
-    /// Number of classes of virtual channels: 2 if any dimension is a ring, otherwise 1. The reason
-    /// is given at [`ClassRule`].
+    /// Returns 2 if any dimension is a ring, otherwise 1. [`ClassRule`] explains why rings need
+    /// two.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         Some(if self.dimensions.iter().any(|dimension| dimension.is_ring) { 2 } else { 1 })
     }
@@ -81,9 +83,10 @@ impl Wires for GridWires {
         self.dimensions.iter().map(|dimension| if dimension.is_ring { 2 } else { 1 }).sum()
     }
 
-    /// A shortest route, which takes one dimension after another, the lowest first. If both
-    /// directions of a ring are equally long, a bit of `coins` chooses: bit *d* for the *d*-th
-    /// dimension that has links.
+    /// A shortest route, which takes one dimension after another, the lowest first.
+    ///
+    /// If both directions of a ring are equally long, a bit of `coins` chooses the direction. Bit
+    /// *d* chooses for the *d*-th dimension that has links.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, _detour: bool) -> Route {
         let (from, to) = (from / self.nodes_each, to / self.nodes_each);
         let mut route = Route::new();

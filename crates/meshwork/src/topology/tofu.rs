@@ -25,6 +25,7 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
 
 impl Topology {
     /// A tofu: groups of 2 × 3 × 2 nodes at the points of a torus of up to three dimensions.
+    /// `sides` are the sides of this torus.
     ///
     /// ```
     /// use meshwork::topology::Topology;

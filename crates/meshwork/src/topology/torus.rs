@@ -1,4 +1,4 @@
-//! Tori: grids whose every dimension is a ring.
+//! Tori: grids in which every dimension is a ring.
 
 use super::{PROCESSORS, SIDES, TopologyEntry, grid_of};
 use crate::registry::{About, Kind, Param};

@@ -1,4 +1,4 @@
-//! Twisted tori with sides k and 2k, where distances are equally short in every direction.
+//! Twisted tori: tori of sides k and 2k with offset links, whose longest distances are shorter.
 
 use std::sync::Arc;
 
@@ -37,8 +37,9 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     },
 );
 
-/// The links of a twisted torus. Port 2 *d* leads to higher coordinates in dimension *d*, and port
-/// 2 *d* + 1 to lower ones.
+/// The links of a twisted torus.
+///
+/// Port 2 *d* leads to higher coordinates in dimension *d*. Port 2 *d* + 1 leads to lower ones.
 #[derive(Clone, Debug)]
 struct TwistedTorus {
     grid: Grid,
@@ -51,11 +52,12 @@ impl TwistedTorus {
         self.grid.sides()[dimension] == self.k
     }
 
-    /// Every shortest route between two nodes, as the signed number of steps along each dimension.
-    /// Along a short side a route can go up or down. A route that crosses the edge of a short side
-    /// is offset by k steps along the long sides. Along a long side, of length 2k, k steps in
-    /// either direction lead to the same node. So it matters only whether the number of crossings
-    /// is even or odd.
+    /// All shortest routes between two nodes, each as the signed number of steps along each
+    /// dimension.
+    ///
+    /// Along a short side, a route can go up or down. If it crosses the edge of a short side, it is
+    /// offset by k along every long side. A long side has length 2k, so two such offsets cancel
+    /// out. It matters only whether the number of crossings is even or odd.
     fn shortest(&self, from: Node, to: Node) -> Vec<SmallVec<[i64; 4]>> {
         let k = i64::from(self.k);
         let (a, b) = (self.grid.coordinates(from), self.grid.coordinates(to));
@@ -128,7 +130,7 @@ impl Wires for TwistedTorus {
     }
 
     /// Returns `None`: no number of classes of virtual channels is known to avoid deadlock. Packets
-    /// can also block each other in a cycle that goes through rings of several dimensions.
+    /// can block each other in a cycle that goes through rings of several dimensions.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         None
     }
@@ -137,7 +139,7 @@ impl Wires for TwistedTorus {
         self.grid.dimensions()
     }
 
-    /// One of the shortest routes, chosen by `coins`. The route takes dimensions one after another.
+    /// One of the shortest routes, chosen by `coins`. It takes one dimension after another.
     fn route(&self, from: Node, to: Node, coins: u64, _manner: &Manner, _detour: bool) -> Route {
         let ways = self.shortest(from, to);
         let steps = &ways[mixed(coins) as usize % ways.len()];
@@ -158,7 +160,7 @@ impl Wires for TwistedTorus {
 }
 
 impl Topology {
-    /// A twisted torus with sides of k and 2k, at least one of each.
+    /// A twisted torus. Its sides have the two lengths k and 2k, and each length occurs.
     ///
     /// ```
     /// use meshwork::topology::Topology;
@@ -168,7 +170,7 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// If the sides are not k and 2k, k is 1, or there are too many nodes.
+    /// If the sides are not k and 2k, k is 1, there are more than eight sides, or too many nodes.
     pub fn twisted_torus(sides: &[u32]) -> Result<Topology, TopologyError> {
         let grid = Grid::new(sides, false)?;
         let (k, long) = (sides.iter().copied().min(), sides.iter().copied().max());

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{Node, Topology};
 use crate::job::{Piece, Pieces, WHOLE_SHARE};
 
-/// Amounts of resources of a node of one type.
+/// Type of nodes: the amounts of resources that each node of the type has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeType {
-    /// Name of the type of nodes.
+    /// Name of this type of nodes.
     pub name: String,
     /// Number of cores of a node.
     pub cpu: u32,
@@ -16,15 +16,15 @@ pub struct NodeType {
     pub mem: u32,
     /// Number of GPUs of a node.
     pub gpu: u32,
-    /// Amount of the resource `other`, whose meaning is left to the study.
+    /// Amount of the resource `other`, whose meaning is left to the author of the study.
     pub other: u32,
     /// Number of equal islands, such as sockets, among which cores and GPUs are divided.
     pub islands: u32,
-    /// Type of the node's GPUs; `None` if the GPUs have the name of the node type.
+    /// Type of the node's GPUs; `None` if it has the same name as the type of the node.
     pub gpu_type: Option<String>,
-    /// Names of features, by which jobs can ask for nodes of this type.
+    /// Names of features. A job can ask for nodes that have a feature.
     pub features: Vec<String>,
-    /// Weight of the node; some orders of nodes put lighter nodes first.
+    /// Weight of a node of this type. Some allocators prefer nodes of lower weight.
     pub weight: u32,
 }
 
@@ -37,8 +37,8 @@ pub const OTHER: usize = 1;
 /// Index of the first island's cores among the cells (counters of free resources) of a node.
 pub const CORES: usize = 2;
 
-/// Value of a tally (a cell that counts running pieces) when no piece runs. Each running piece
-/// subtracts 1.
+/// Value of a tally (a cell that counts running pieces of jobs) while no piece runs. Each running
+/// piece subtracts 1.
 const TALLY: u32 = 1 << 30;
 
 impl NodeType {
@@ -48,9 +48,11 @@ impl NodeType {
         CORES + self.islands as usize
     }
 
-    /// Index, among a node's cells, of the first counter (tally) of running pieces of jobs.
+    /// Index of the first tally among a node's cells. A tally is a counter of running pieces of
+    /// jobs.
     ///
-    /// The first tally counts pieces that share a GPU. Tallies of pieces with 1, 2, … GPUs follow.
+    /// The first tally counts pieces that share a GPU. Then follow the tallies of pieces with 1, 2,
+    /// … GPUs.
     #[must_use]
     pub fn tallies_from(&self) -> usize {
         self.gpus_from() + self.gpu as usize
@@ -58,8 +60,8 @@ impl NodeType {
 
     /// The cells of an idle node: memory, `other`, cores, GPUs, and tallies of running pieces.
     ///
-    /// There is a cell for the cores of each island, and one for the thousandths of each GPU.
-    /// Tallies count running pieces of jobs by their number of GPUs.
+    /// There is a cell for the cores of each island, and one for the thousandths of each GPU. A
+    /// tally counts the running pieces of jobs that have a certain number of GPUs.
     #[must_use]
     pub fn idle(&self) -> Vec<u32> {
         let mut cells = vec![self.mem, self.other];
@@ -71,7 +73,7 @@ impl NodeType {
         cells
     }
 
-    /// Number of running pieces of jobs, given the value `cell` of the tally that counts them.
+    /// Number of running pieces that a tally stands for. `cell` is the value of the tally.
     #[must_use]
     pub fn tallied(cell: u32) -> u32 {
         TALLY - cell
@@ -83,7 +85,7 @@ impl NodeType {
         gpu / (self.gpu / self.islands)
     }
 
-    /// Sum of the GPUs in `part`, a part of a node of this type, in thousandths of a GPU.
+    /// Amount of GPUs in `part`, a part of a node of this type, in thousandths of a GPU.
     #[must_use]
     pub fn gpu_shares(&self, part: &[(u16, u32)]) -> u64 {
         let gpus = self.gpus_from()..self.tallies_from();
@@ -97,9 +99,10 @@ impl NodeType {
         self.gpu_type.as_deref().unwrap_or(&self.name)
     }
 
-    /// Whether this type of node is among the types that a piece allows; `*` allows every type.
+    /// Whether a piece of a job allows nodes of this type. A piece without types allows every node.
     ///
-    /// The amounts that are free and that the piece needs are not considered.
+    /// A piece allows types by the name of the node type, of its GPU type or of a feature; `*`
+    /// allows every type. Amounts of resources are not compared.
     #[must_use]
     pub fn suits(&self, piece: &Piece) -> bool {
         let is_one = |word: &str| {
@@ -117,7 +120,8 @@ impl NodeType {
         self.lack(piece) == 0
     }
 
-    /// Missing resources for a piece, in thousandths of the requested amounts; 0 if it can be held.
+    /// Resources that an idle node of this type lacks for a piece; 0 if it can hold the piece. The
+    /// result is in thousandths of the requested amounts, summed over resources.
     fn lack(&self, piece: &Piece) -> u64 {
         let asked = [
             (piece.cpu, self.cpu),
@@ -132,14 +136,14 @@ impl NodeType {
         asked.into_iter().map(lack).sum()
     }
 
-    /// The amounts of a node in words, such as `128 cores, 2000000 MiB and 8 GPUs`.
+    /// The amounts of a node in words, as in `128 cores, 2000000 MiB and 8 GPUs`.
     #[must_use]
     pub fn in_words(&self) -> String {
         words_of([self.cpu, self.mem, self.gpu, self.other], &self.gpu.to_string())
     }
 }
 
-/// Amounts of resources in words: cores always, and memory, GPUs and `other` if above 0.
+/// Amounts of resources in words. Cores are always named; memory, GPUs and `other` only if above 0.
 fn words_of([cpu, mem, gpu, other]: [u32; 4], gpus: &str) -> String {
     let plural = |count: u32| if count == 1 { "" } else { "s" };
     let mut words = vec![format!("{cpu} core{}", plural(cpu))];
@@ -162,8 +166,7 @@ pub fn piece_in_words(piece: &Piece) -> String {
     words_of([piece.cpu, piece.mem, piece.gpu, piece.other], &piece.gpus_text())
 }
 
-/// The type of each node of a site, and which cells (counters of free resources) belong to the
-/// node.
+/// The type of each node of a site, and which cells (counters of free resources) each node has.
 ///
 /// The cells of all nodes are in one array.
 #[derive(Debug, PartialEq, Eq)]
@@ -176,7 +179,7 @@ pub struct NodeTypes {
 }
 
 impl NodeTypes {
-    /// Creates the types of all nodes of a site, from the index of each node's type.
+    /// Creates the types of all nodes of a site. `of` has the index in `types` for each node.
     ///
     /// # Panics
     /// If an index is out of range.
@@ -194,9 +197,10 @@ impl NodeTypes {
         Arc::new(NodeTypes { types, of, starts, cores })
     }
 
-    /// The types of nodes of all sites together, without the nodes of several sites.
+    /// The types of nodes of all sites together; `None` if nodes have no types.
     ///
-    /// `None` if the nodes have no types.
+    /// With a single site, the result also has the type of each node. With several sites, it has no
+    /// nodes.
     #[must_use]
     pub fn of_sites(sites: &[Topology]) -> Option<Arc<NodeTypes>> {
         if let [only] = sites {
@@ -211,7 +215,7 @@ impl NodeTypes {
         (!all.is_empty()).then(|| NodeTypes::new(all, Vec::new()))
     }
 
-    /// Total amounts of all nodes of all sites: see [`totals`](NodeTypes::totals).
+    /// Total amounts of all nodes of all sites, in the order of [`totals`](NodeTypes::totals).
     #[must_use]
     pub fn totals_of(sites: &[Topology]) -> [u64; 4] {
         let each = sites.iter().filter_map(Topology::types).map(|types| types.totals());
@@ -236,7 +240,7 @@ impl NodeTypes {
         self.cores
     }
 
-    /// Index of a node's type in the list of types.
+    /// Index of a node's type in the list that [`types`](NodeTypes::types) returns.
     #[must_use]
     #[inline]
     pub fn index(&self, node: Node) -> usize {
@@ -270,7 +274,8 @@ impl NodeTypes {
         totals
     }
 
-    /// The reason why some piece of a request fits on no idle node; `None` if each piece fits.
+    /// The reason why some piece of a request fits on no idle node; `None` if every piece fits on
+    /// one.
     ///
     /// The reason is one sentence without a full stop.
     #[must_use]
@@ -300,8 +305,8 @@ impl NodeTypes {
     /// Checks the types of nodes that a request names.
     ///
     /// # Errors
-    /// If the request names a type that no node has, or asks for GPUs without naming their type on
-    /// a machine with several types of GPUs. The error is the end of a sentence, such as "wants
+    /// If the request names a type that no node has. If it asks for GPUs without naming their type,
+    /// and nodes have several types of GPUs. The error is the end of a sentence, such as "wants
     /// nodes of type …", to which the caller adds the subject.
     pub fn check(&self, request: &Pieces) -> Result<(), String> {
         for piece in &request.roles {

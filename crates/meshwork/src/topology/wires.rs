@@ -9,28 +9,28 @@ use super::Node;
 /// A router of one site, by its number from 0.
 pub type Router = u32;
 
-/// Where a link leads: the router at its far end, and the port by which it enters that router.
+/// The far end of a link: a router, and the port by which the link enters this router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
-    /// The router at the far end.
+    /// The router at the far end of the link.
     pub router: Router,
-    /// The port through which the link enters this router.
+    /// The port through which the link enters the router at its far end.
     pub port: usize,
 }
 
-/// Leg of a route: successive links through ports of equal number, in one class of virtual
-/// channels.
+/// Part of a route: successive links along one direction, in one class of virtual channels. A
+/// packet leaves each router of the leg through a port of the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg {
-    /// The port through which the packet leaves each router.
+    /// The number of the port through which the packet leaves each router of the leg.
     pub port: u16,
     /// The class of virtual channels that the packet uses on the links of the leg.
     pub class: u8,
-    /// Number of links of this leg; at least 1.
+    /// Number of links of the leg; at least 1.
     pub hops: u32,
 }
 
-/// Route of a packet as a sequence of legs; empty if both nodes are at one router.
+/// Route of a packet, as a sequence of legs. It is empty if both nodes are at one router.
 pub type Route = SmallVec<[Leg; 4]>;
 
 /// Rule by which a packet chooses between the two classes of virtual channels of a ring.
@@ -38,44 +38,45 @@ pub type Route = SmallVec<[Leg; 4]>;
 pub enum ClassRule {
     /// A packet is in one class on the whole ring: 1 if its route crosses the edge, otherwise 0.
     ///
-    /// Packets in class 0 never use the link across the edge of the ring, and packets in class 1
-    /// never use the link opposite to it. So packets of neither class can block each other in a
+    /// Packets in class 0 never use the link across the edge of the ring. Packets in class 1 never
+    /// use the link opposite to it. So within neither class packets can block each other in a
     /// cycle.
     #[default]
     Static,
     /// A packet is in class 0 until it crosses the edge of the ring, and in class 1 from there on.
     ///
-    /// The link across the edge is used in class 1.
+    /// On the link across the edge it is already in class 1.
     Dateline,
 }
 
 /// How a packet chooses among the upward ports of a switch in a tree.
 ///
-/// All of these ports lead to the packet's destination.
+/// Through every upward port, the packet can reach its destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Upward {
-    /// The port is drawn for each packet at each switch.
+    /// The port is drawn at random for each packet at each switch.
     #[default]
     Random,
-    /// The port follows from the destination, so that the routes of all packets to a node merge.
+    /// The port depends only on the destination. So the routes of all packets to one node merge.
     Fixed,
 }
 
-/// Whether packets between groups of a dragonfly take the direct link or pass through another
+/// Route of packets between groups of a dragonfly: the direct link, or a detour through another
 /// group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Routing {
     /// Packets always take the direct link.
     #[default]
     Minimal,
-    /// Packets go through another group, which is drawn for each packet.
+    /// Packets go through another group, which is drawn at random for each packet.
     ///
-    /// If the group of the source or of the destination is drawn, the packet takes the direct link.
+    /// If the drawn group is that of the source or the destination, the packet takes the direct
+    /// link.
     Valiant,
-    /// Each packet takes the direct link, or a detour if the queue for the direct link is much
-    /// longer.
+    /// Each packet takes a detour if the queue on the direct route is much longer, else the direct
+    /// link.
     ///
-    /// The queues of the first links of both routes are compared.
+    /// The compared queues are those for the first link of each route.
     Ugal,
 }
 
@@ -93,10 +94,10 @@ pub struct Manner {
 /// The routers of a topology and the links between them.
 ///
 /// Node *n* is at router *n* / [`nodes_each`](Wires::nodes_each). So routers with nodes have lower
-/// numbers than routers without. For every link there is a link in the opposite direction. All
-/// links that leave their routers through ports of the same number are equally long.
+/// numbers than routers without nodes. For every link there is a link in the opposite direction. If
+/// two links leave their routers through ports of the same number, they are equally long.
 pub trait Wires: fmt::Debug + Send + Sync {
-    /// Number of routers, with and without nodes.
+    /// Number of routers, including routers without nodes.
     fn routers(&self) -> u32;
 
     /// Number of nodes at each router that has nodes.
@@ -104,10 +105,10 @@ pub trait Wires: fmt::Debug + Send + Sync {
         1
     }
 
-    /// The largest number of ports to other routers that a router has.
+    /// The largest number of links to other routers that any router has.
     fn ports(&self) -> usize;
 
-    /// The largest number of ports to other routers that a router with nodes has.
+    /// The largest number of links to other routers that any router with nodes has.
     ///
     /// Port numbers from this number on may be used for the nodes.
     fn ports_beside_nodes(&self) -> usize {
@@ -117,35 +118,35 @@ pub trait Wires: fmt::Debug + Send + Sync {
     /// The far end of the link through a port of a router; `None` if there is no such link.
     fn link(&self, router: Router, port: usize) -> Option<End>;
 
-    /// Whether links through this port lead out of the group to which the router belongs.
+    /// Whether links through the given port lead out of their router's group.
     fn is_global(&self, _port: usize) -> bool {
         false
     }
 
     /// Number of classes of virtual channels with which packets cannot deadlock; `None` if unknown.
     ///
-    /// The number depends on the routing policy, which `manner` gives.
+    /// The number depends on the routing policy `manner`.
     fn classes(&self, manner: &Manner) -> Option<usize>;
 
     /// The class of virtual channels for a packet between two nodes of one router.
     ///
-    /// `None` if the packet may use every class. A class is given if a packet keeps its class on
-    /// the way from the last router to its node.
+    /// `None` if the packet may use every class. If packets keep their class on the way from the
+    /// last router to the node, a class is returned.
     fn class_at_home(&self, _manner: &Manner) -> Option<u8> {
         None
     }
 
-    /// The largest number of legs of a route.
+    /// The largest number of legs that a route can have.
     fn most_legs(&self) -> usize;
 
     /// The route of a packet between two nodes.
     ///
     /// Random choices are a function of the random bits `coins`. On a dragonfly, `detour` says
-    /// whether the packet goes through another group. It is always set with [`Routing::Valiant`].
+    /// whether the packet goes through another group. With [`Routing::Valiant`] it is always set.
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route;
 
-    /// Number of links on the route between two nodes, without detours through other groups of a
-    /// dragonfly.
+    /// Number of links on the route between two nodes. On a dragonfly, detours through other groups
+    /// are not considered.
     fn distance(&self, a: Node, b: Node) -> u32;
 }
 
@@ -162,7 +163,7 @@ pub(super) fn mixed(bits: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// A number below `bound`, computed from random bits.
+/// A number below `bound`, computed from the random bits `bits`.
 pub(super) fn below(bits: u64, bound: u32) -> u32 {
     ((u128::from(bits) * u128::from(bound)) >> 64) as u32
 }

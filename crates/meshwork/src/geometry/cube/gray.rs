@@ -4,8 +4,9 @@ use super::{Subcube, keep_bases};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// Gray code by the order of its dimensions, the one that changes most often first. At position *i*
-/// is the node whose bit `order[j]` equals bit *j* of `i ^ (i >> 1)`.
+/// Gray code, given by the order of its dimensions: first the dimension that changes most often.
+///
+/// At position *i* is the node whose bit `order[j]` equals bit *j* of `i ^ (i >> 1)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GrayCode {
     order: Vec<u32>,
@@ -22,20 +23,23 @@ impl GrayCode {
         GrayCode::new((0..dimension).collect())
     }
 
-    /// The dimensions of the hypercube, the one that changes most often first.
+    /// The dimensions of the hypercube in the order of the code: first the one that changes most
+    /// often.
     #[must_use]
     pub(crate) fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// The `dimension` dimensions that change most often, as a mask.
+    /// Mask of the `dimension` dimensions that change most often.
     #[must_use]
     pub(crate) fn prefix(&self, dimension: u32) -> u32 {
         self.order[..dimension as usize].iter().map(|d| 1 << d).sum()
     }
 
-    /// The first free subcube of dimension *k* that the code recognises: two blocks of 2ᵏ⁻¹
-    /// positions, one after the other, around the end. **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)** for *n*
+    /// The first free subcube of dimension *k* that the code recognises.
+    ///
+    /// The code recognises subcubes that consist of two adjacent blocks of 2ᵏ⁻¹ positions each. The
+    /// last block of the code counts as adjacent to the first. **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)** for *n*
     /// dimensions.
     pub(crate) fn first(
         &self,
@@ -81,7 +85,8 @@ impl GrayCode {
     }
 }
 
-/// The dimension that changes from block `block` of the code to the next, around its end.
+/// The dimension in which block `block` of the code differs from the next block. After the last
+/// block comes the first.
 fn step(changing: &[u32], block: u32) -> u32 {
     let index = (block + 1).trailing_zeros() as usize;
     // A code without dimensions has a single node and no step; the value returned for it is not
@@ -89,11 +94,13 @@ fn step(changing: &[u32], block: u32) -> u32 {
     changing.get(index).or(changing.last()).copied().unwrap_or(0)
 }
 
-/// Gray codes such that each set of dimensions comes first in the order of some code. There are
-/// C(n, ⌊n/2⌋), one for each set of ⌊n/2⌋ dimensions. To order a code, members of the set are read
-/// as closing brackets and other dimensions as opening ones. First come matched members, then
-/// unmatched dimensions, then matched others, each ascending. The order extends the symmetric chain
-/// through the set to a full chain.
+/// Gray codes such that the dimensions of every subcube are a prefix of the order of some code.
+///
+/// For *n* dimensions there are C(n, ⌊n/2⌋) codes, one for each set of ⌊n/2⌋ dimensions. To find
+/// the order of a code, read all dimensions in ascending order as brackets: members of the set
+/// close, and all others open. The order lists the matched members, then all unmatched dimensions,
+/// then the matched non-members. Each of the three lists is ascending. This order extends the
+/// symmetric chain through the set to a full chain.
 #[must_use]
 pub(crate) fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {
     let size = dimension / 2;

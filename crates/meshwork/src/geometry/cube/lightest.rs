@@ -3,8 +3,10 @@
 use super::Subcube;
 use crate::topology::Node;
 
-/// The lightest subcube of `cube` of a given dimension; ties go to the lowest base, then mask.
-/// **O(3ʲ)** in the worst case for a cube of dimension *j*; branches heavier than the best are cut.
+/// The subcube of dimension `dimension` within `cube` whose nodes have the least total weight.
+///
+/// Ties go to the lowest base, then to the lowest mask. **O(3ʲ)** in the worst case for a cube of
+/// dimension *j*. The search skips branches that are heavier than the best subcube found so far.
 pub(crate) fn lightest(
     cube: Subcube,
     dimension: u32,
@@ -23,14 +25,14 @@ pub(crate) fn lightest(
 
 struct Search<'a> {
     cube: Subcube,
-    /// The dimensions of the searched cube, which the search refers to by index.
+    /// Dimensions along which `cube` extends; the search refers to them by index in this list.
     free: &'a [u32],
     best: Option<(u32, Subcube)>,
 }
 
 impl Search<'_> {
-    /// Tries to extend subcubes along `wanted` more of the dimensions below `undecided`. `weights`
-    /// has the weights of the subcubes along the dimensions of `mask`, in order of base.
+    /// Tries to extend subcubes along `wanted` more of the first `undecided` dimensions of `free`.
+    /// So far the subcubes extend along `mask`. `weights` has their weights, in order of base.
     fn descend(&mut self, weights: Vec<u32>, undecided: usize, wanted: u32, mask: u32) {
         let least = weights.iter().min().expect("a cube has a node");
         if self.best.is_some_and(|(best, _)| best < *least) {

@@ -1,8 +1,8 @@
-//! Subcubes of a hypercube, and how they are found.
+//! Subcubes of a hypercube, and searches for free ones.
 //!
-//! Node *v* of a hypercube of dimension *n* is the *n*-bit number *v*, and dimension 0 of its grid
-//! is bit 0. A subcube is given by its base, which is its lowest node, and by its mask, the set of
-//! dimensions along which it extends (its free dimensions).
+//! Node *v* of a hypercube of dimension *n* is the *n*-bit number *v*. Dimension 0 of its grid is
+//! bit 0. A subcube is given by its base and its mask. The base is the lowest node of the subcube.
+//! The mask is the set of dimensions along which it extends (its free dimensions).
 
 mod gray;
 mod lightest;
@@ -20,8 +20,9 @@ use crate::geometry::NodeSet;
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A subcube: the nodes `base | t` for every `t` whose bits are all in `mask`. `base` and `mask`
-/// share no bit. Subcubes are ordered by base and then by mask.
+/// A subcube: the nodes `base | t` for every `t` whose bits are all in `mask`.
+///
+/// `base` and `mask` share no bit. Subcubes are ordered by base and then by mask.
 ///
 /// ```
 /// use meshwork::geometry::cube::Subcube;
@@ -33,12 +34,12 @@ use crate::topology::{Grid, Node};
 pub struct Subcube {
     /// The lowest node of the subcube.
     pub base: Node,
-    /// The dimensions along which the subcube extends (its free dimensions), a bit for each.
+    /// The dimensions along which the subcube extends (its free dimensions), one bit for each.
     pub mask: u32,
 }
 
 impl Subcube {
-    /// The whole hypercube, whose number of dimensions, `dimension`, is at most 31.
+    /// The whole hypercube of dimension `dimension`, which is at most 31.
     #[must_use]
     pub fn whole(dimension: u32) -> Subcube {
         Subcube { base: 0, mask: (1 << dimension) - 1 }
@@ -72,20 +73,21 @@ impl Subcube {
         (self.base ^ other.base) & !(self.mask | other.mask) == 0
     }
 
-    /// Whether the subcubes are disjoint and adjacent.
+    /// Whether the subcubes are disjoint and some link joins a node of one to a node of the other.
     #[must_use]
     pub fn is_next_to(self, other: Subcube) -> bool {
         ((self.base ^ other.base) & !(self.mask | other.mask)).count_ones() == 1
     }
 
-    /// The halves of the subcube along one of its dimensions, the lower half first.
+    /// The two halves of the subcube along one of its dimensions, the lower half first.
     #[must_use]
     pub fn halves(self, dimension: u32) -> [Subcube; 2] {
         let mask = self.mask & !(1 << dimension);
         [self.base, self.base | 1 << dimension].map(|base| Subcube { base, mask })
     }
 
-    /// The first subcube of a lower dimension: the lower half, repeatedly, along the highest.
+    /// The subcube of dimension `dimension` that begins at the base of this subcube. It extends
+    /// along the lowest of this subcube's dimensions.
     #[must_use]
     pub fn first_of_dimension(self, dimension: u32) -> Subcube {
         let mut mask = self.mask;
@@ -95,7 +97,8 @@ impl Subcube {
         Subcube { base: self.base, mask }
     }
 
-    /// Whether all nodes of the subcube are in the set; one step per word with nodes of it.
+    /// Whether all nodes of the subcube are in the set. Takes one step for each word of the set in
+    /// which the subcube has nodes.
     #[must_use]
     pub fn is_within(self, set: &NodeSet) -> bool {
         let pattern = self.pattern();
@@ -109,13 +112,15 @@ impl Subcube {
         self.all_words(set, |word| word & pattern == 0)
     }
 
-    /// Adds the nodes of the subcube to the set; one step per word with nodes of it.
+    /// Adds the nodes of the subcube to the set. Takes one step for each word of the set in which
+    /// the subcube has nodes.
     pub fn add_to(self, set: &mut NodeSet) {
         let pattern = self.pattern();
         self.change_words(set, |word| *word |= pattern);
     }
 
-    /// Removes the nodes of the subcube from the set; one step per word with nodes of it.
+    /// Removes the nodes of the subcube from the set. Takes one step for each word of the set in
+    /// which the subcube has nodes.
     pub fn take_from(self, set: &mut NodeSet) {
         let pattern = self.pattern();
         self.change_words(set, |word| *word &= !pattern);
@@ -136,7 +141,7 @@ impl Subcube {
         within
     }
 
-    /// Whether `holds` is true for every word of the set, masked to the nodes of the subcube.
+    /// Whether `holds` is true for every word of the set in which the subcube has nodes.
     #[inline(always)]
     fn all_words(self, set: &NodeSet, holds: impl Fn(u64) -> bool) -> bool {
         let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);
@@ -164,14 +169,15 @@ impl Subcube {
         PATTERNS[self.mask as usize & 63] << (self.base & 63)
     }
 
-    /// The subcube that consists of the nodes of a block of a hypercube.
+    /// The subcube with the same nodes as `block`, a block of a hypercube.
     #[must_use]
     #[inline]
     pub fn of(block: &Block) -> Subcube {
         Subcube { base: block.base, mask: longer_sides(block).0 }
     }
 
-    /// The nodes of `block` as a subcube; `None` off a hypercube, off the grid or around an edge.
+    /// The subcube with the same nodes as `block`. `None` if the grid is no hypercube, or if the
+    /// block reaches off the grid or around an edge.
     #[inline]
     pub(crate) fn on(block: &Block, grid: &Grid) -> Option<Subcube> {
         if !grid.is_binary() || block.sides.len() != grid.dimensions() || block.base >= grid.nodes()
@@ -194,7 +200,8 @@ impl Subcube {
         Block { base: self.base, sides }
     }
 
-    /// Formats the subcube with one character for each dimension, highest first, such as `0*1`.
+    /// Formats the subcube with one character for each dimension, highest dimension first, as in
+    /// `0*1`. A `*` marks a dimension along which the subcube extends.
     #[must_use]
     pub fn text(self, dimension: u32) -> String {
         let mark = |d: u32| match (self.mask >> d & 1, self.base >> d & 1) {
@@ -206,7 +213,7 @@ impl Subcube {
     }
 }
 
-/// For each mask of the lowest six dimensions, the subcube at base 0 as bits of a word.
+/// Nodes of the subcube with base 0, as bits of a word, for each mask of the lowest six dimensions.
 static PATTERNS: [u64; 64] = {
     let mut patterns = [0; 64];
     let mut mask = 0;
@@ -223,8 +230,9 @@ static PATTERNS: [u64; 64] = {
     patterns
 };
 
-/// The dimensions in which a block is longer than 1, as bits, and a check value. This is the
-/// bitwise OR of all sides minus 1, which is at most 1 for a subcube.
+/// Mask of the dimensions along which a block is longer than 1, and a check value. The check value
+/// is the bitwise OR of all sides minus 1. If it exceeds 1, the block is no subcube and the mask is
+/// invalid.
 #[inline]
 fn longer_sides(block: &Block) -> (u32, u32) {
     if let Some(dimension) = block.sides.as_aligned() {
@@ -239,7 +247,7 @@ fn longer_sides(block: &Block) -> (u32, u32) {
     })
 }
 
-/// Every number whose bits are all in `mask`, from 0 to `mask`, in increasing order.
+/// Every number whose bits are all in `mask`, in increasing order from 0 to `mask`.
 pub fn parts(mask: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(0), move |&part| {
         (part != mask).then(|| (part | !mask).wrapping_add(1) & mask)

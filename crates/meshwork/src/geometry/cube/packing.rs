@@ -6,38 +6,42 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Subcube;
 use crate::geometry::NodeSet;
 
-/// Number of subcubes of each dimension, six bits each, higher bits for larger dimensions.
+/// Number of subcubes of each dimension, in six bits each. Larger dimensions have higher bits.
 type Vector = u64;
 
 /// Finds the maximal set of disjoint free subcubes of a small hypercube, by complete search.
 ///
-/// Sets of disjoint free subcubes are compared by their number of cubes of the largest dimension,
-/// then of the next lower one, and so on. Of several maximal sets, one is built step by step: of
-/// the cubes that belong to a maximal set with those taken so far, the largest is taken, ties by
-/// base and then by mask.
+/// Sets of disjoint free subcubes are compared by their number of subcubes of the largest
+/// dimension, then of the next lower dimension, and so on. If several sets are maximal, one of them
+/// is built step by step. Each step takes the largest subcube that some maximal set has in addition
+/// to all subcubes taken so far. Ties go to the lowest base, then to the lowest mask.
 ///
 /// # Complexity
-/// Exponential, but few branches remain, because an upper bound is often reached soon. The bound
-/// counts free nodes with an even and with an odd number of set bits, of which every cube but a
-/// single node has equally many, and matches neighbours. Clones share a cache of results.
+/// Exponential. Few branches remain, because the search often reaches an upper bound soon. The
+/// bound uses a property of every subcube of two or more nodes: equally many of its nodes have an
+/// even and an odd number of set bits. Subcubes of two nodes are found by matching neighbours.
+/// Clones share a cache of results.
 #[derive(Clone, Debug)]
 pub struct ExactPacking {
-    /// For each dimension, all subcubes in order, each with its nodes as bits.
+    /// For each dimension, all subcubes of this dimension in order. Bits mark the nodes of each.
     cubes: Arc<[Vec<(Subcube, u32)>]>,
     known: Arc<Mutex<BTreeMap<u32, Vector>>>,
 }
 
-/// The nodes with an even number of set bits.
+/// Nodes whose numbers have an even number of set bits, as a mask of 32 nodes.
 const EVEN: u32 = 0x6996_9669;
 
-/// Maximum number of cached results, of about 24 bytes each.
+/// Maximum number of results in the cache, of about 24 bytes each.
 const MAX_KNOWN: usize = 1 << 18;
 
 impl ExactPacking {
-    /// The largest number of dimensions of a hypercube that can be searched.
+    /// The largest dimension of a hypercube that can be searched.
     pub const MAX_DIMENSIONS: u32 = 5;
 
-    /// Creates a search for a hypercube of at most [`MAX_DIMENSIONS`](Self::MAX_DIMENSIONS).
+    /// Creates a search for a hypercube of dimension `dimension`.
+    ///
+    /// # Panics
+    /// If the dimension exceeds [`MAX_DIMENSIONS`](Self::MAX_DIMENSIONS).
     #[must_use]
     pub fn new(dimension: u32) -> ExactPacking {
         assert!(dimension <= Self::MAX_DIMENSIONS, "a set of nodes has 32 bits");
@@ -52,7 +56,7 @@ impl ExactPacking {
         ExactPacking { cubes: cubes.into(), known: Arc::default() }
     }
 
-    /// The maximal set of disjoint free subcubes, largest first.
+    /// The maximal set of disjoint free subcubes, as defined at [`ExactPacking`], largest first.
     #[must_use]
     pub fn set(&self, free: &NodeSet) -> Vec<Subcube> {
         let mut rest = free.words()[0] as u32;
@@ -70,7 +74,8 @@ impl ExactPacking {
     }
 
     /// Number of subcubes of each dimension in the maximal set for the free nodes outside `taken`.
-    /// Each has six bits, those of the largest dimension highest, so that results can be compared.
+    /// The number for each dimension takes six bits. Larger dimensions have higher bits, so that
+    /// results can be compared as integers.
     #[must_use]
     pub fn vector_without(&self, free: &NodeSet, taken: Subcube) -> Vector {
         let nodes: u32 = taken.nodes().map(|node| 1 << node).sum();
@@ -113,7 +118,7 @@ impl ExactPacking {
         greatest
     }
 
-    /// The largest number of disjoint pairs of free neighbours, matched by augmenting paths.
+    /// The largest number of disjoint pairs of neighbouring free nodes, found by augmenting paths.
     fn most_pairs(&self, free: u32) -> u32 {
         let dimensions = self.cubes.len() - 1;
         let mut partner = [None; 32];
@@ -126,7 +131,8 @@ impl ExactPacking {
     }
 }
 
-/// Finds a partner for a node of even parity, if necessary by giving others new partners.
+/// Finds a partner for the node `even`, whose number has an even number of set bits. If necessary,
+/// nodes that are already matched get new partners. Returns whether a partner was found.
 fn augment(
     even: usize,
     free: u32,
@@ -149,7 +155,8 @@ fn augment(
     false
 }
 
-/// Upper bound on the disjoint subcubes of at most `k` dimensions within `free`, by dimension.
+/// Upper bound on the [`Vector`] of a set of disjoint subcubes of the nodes `free`. Each subcube
+/// has at most `k` dimensions.
 fn bound(free: u32, k: u32) -> Vector {
     let (even, odd) = ((free & EVEN).count_ones(), (free & !EVEN).count_ones());
     let mut paired = 2 * even.min(odd);

@@ -1,4 +1,4 @@
-//! The search for free subcubes, 64 possible bases (lowest nodes) at a time.
+//! Search for free subcubes that tests 64 possible bases (lowest nodes) at a time.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,7 @@ use super::Subcube;
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// For each `d` below 6, a word whose set bits are the nodes with coordinate 0 along `d`.
+/// For each dimension `d` below 6, a word with a set bit for each node with coordinate 0 along `d`.
 const LOWER: [u64; 6] = [
     0x5555_5555_5555_5555,
     0x3333_3333_3333_3333,
@@ -16,14 +16,14 @@ const LOWER: [u64; 6] = [
     0x0000_0000_ffff_ffff,
 ];
 
-/// Finds all free subcubes.
+/// Finds all free subcubes of a hypercube.
 ///
 /// Let *F(S)* be the set of bases (lowest nodes) at which the subcube along the set *S* of
-/// dimensions is free. *F(∅)* is the set of free nodes, and *F(S ∪ {i})* is the intersection of the
-/// lower and the upper half of *F(S)* along dimension *i*. Along one of the six lowest dimensions
-/// this is a shift within words. Along any other dimension it halves the number of words. Masks
-/// (sets *S* as bits) are visited in increasing order, so that masks with equal high dimensions
-/// share their halves, and a branch with no base left is cut.
+/// dimensions is free. *F(∅)* is the set of free nodes. *F(S ∪ {i})* is the intersection of the
+/// lower and the upper half of *F(S)* along dimension *i*. Along the six lowest dimensions, this
+/// intersection takes a shift within words. Along any other dimension, it halves the number of
+/// words. Masks (sets *S* as bits) are visited in increasing order, so that masks with equal high
+/// dimensions share their intersections. A branch without bases is cut.
 ///
 /// # Complexity
 /// For *n* dimensions, **O(3ⁿ / 64 · (4/3)⁶)** operations on words for all masks together, in space
@@ -46,13 +46,13 @@ impl CubeSearch {
         CubeSearch { dimension, buffer: vec![0; 7 * words], apart: Vec::new() }
     }
 
-    /// The dimension of the whole hypercube.
+    /// The dimension of the searched hypercube.
     #[must_use]
     pub fn dimension(&self) -> u32 {
         self.dimension
     }
 
-    /// The free subcube of a dimension with the lowest mask; ties go to the lowest base.
+    /// The free subcube of dimension `dimension` with the lowest mask. Ties go to the lowest base.
     pub fn first(&mut self, free: &NodeSet, dimension: u32) -> Option<Subcube> {
         let mut found = None;
         self.for_each_mask(free, dimension, |bases| {
@@ -62,7 +62,9 @@ impl CubeSearch {
         found
     }
 
-    /// Calls `visit` for each mask, ascending, along which a free subcube of a dimension extends.
+    /// Calls `visit` for each mask along which a free subcube of dimension `dimension` extends.
+    /// Masks come in ascending order. `visit` gets the bases of all free subcubes along the mask,
+    /// and can end the search.
     pub fn for_each_mask(
         &mut self,
         free: &NodeSet,
@@ -94,7 +96,7 @@ impl CubeSearch {
         })
     }
 
-    /// The free subcubes that lie in no larger free one, ordered by base and then by mask.
+    /// The free subcubes that lie in no larger free subcube, ordered by base and then by mask.
     ///
     /// A free subcube lies in a larger one exactly if a neighbour of its base is the base of a free
     /// subcube along the same dimensions. **O(n · 3ⁿ / 64 · (4/3)⁶)** for *n* dimensions.
@@ -116,7 +118,9 @@ impl CubeSearch {
 
 /// The bases of all free subcubes along the dimensions of one mask, as bits of words.
 ///
-/// The bits of a word's index stand for the dimensions from 6 on that are not in the mask.
+/// A bit's place within its word gives the coordinates of the base along the six lowest dimensions.
+/// The index of the word gives its coordinates along the higher dimensions that are not in the
+/// mask.
 #[derive(Clone, Copy)]
 pub struct Bases<'a> {
     words: &'a [u64],
@@ -131,7 +135,7 @@ impl Bases<'_> {
         self.mask
     }
 
-    /// The free subcubes, lowest base first.
+    /// The free subcubes along the mask, lowest base first.
     pub fn iter(&self) -> impl Iterator<Item = Subcube> + '_ {
         let Bases { words, mask, whole } = *self;
         words.iter().enumerate().flat_map(move |(index, &word)| {
@@ -145,7 +149,8 @@ impl Bases<'_> {
     }
 }
 
-/// First base of a word: the bits of its index, spread over the high dimensions not in the mask.
+/// Lowest node that the word with index `index` stands for. The bits of the index are spread over
+/// the dimensions from 6 on that are not in the mask.
 fn spread(index: u32, mask: u32, whole: u32) -> Node {
     let (mut rest, mut base) = (index, 0);
     for d in (6..whole).filter(|d| mask >> d & 1 == 0) {
@@ -155,7 +160,8 @@ fn spread(index: u32, mask: u32, whole: u32) -> Node {
     base
 }
 
-/// Visits the masks with a free subcube that add `wanted` dimensions below `undecided`.
+/// Visits each mask with a free subcube that adds `wanted` dimensions below `undecided` to `mask`.
+/// `words` has the bases of the free subcubes along `mask`.
 fn descend(
     words: &[u64],
     buffer: &mut [u64],
@@ -191,9 +197,9 @@ fn descend_to_every_mask(
     }
 }
 
-/// Intersects the two halves of `words` along dimension `d`; `None` if the result is empty. It is
-/// written to the front of `buffer`, whose unused rest is returned too. No dimension below `d` may
-/// have been folded yet.
+/// Intersects the two halves of `words` along dimension `d`; `None` if the result is empty. The
+/// result is written to the front of `buffer`. The unused rest of `buffer` is returned too. No
+/// dimension below `d` may have been folded before.
 fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'a mut [u64])> {
     let length = if d < 6 { words.len() } else { words.len() / 2 };
     let (folded, buffer) = buffer.split_at_mut(length);
@@ -216,7 +222,7 @@ fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], 
     (any != 0).then_some((folded, buffer))
 }
 
-/// Sets `apart` to the bases that have no base as a neighbour; returns whether there are any.
+/// Sets `apart` to the bases that have no other base as a neighbour. Returns whether there are any.
 fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) -> bool {
     apart.clear();
     apart.extend_from_slice(words);
@@ -244,13 +250,14 @@ fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) 
     apart.iter().any(|&word| word != 0)
 }
 
-/// Exchanges the lower and upper halves of a word along dimension `d` below 6.
+/// Exchanges the lower and upper halves of a word along dimension `d`, which is below 6.
 fn flipped(word: u64, d: u32) -> u64 {
     let (by, lower) = (1 << d, LOWER[d as usize]);
     (word & lower) << by | word >> by & lower
 }
 
-/// Reduces free nodes to the bases of the free subcubes along `mask`, in **O(k · 2ⁿ / 64)**.
+/// Reduces a set of free nodes to the bases of the free subcubes along `mask`. Takes **O(k · 2ⁿ /
+/// 64)** for a mask of *k* of *n* dimensions.
 pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
     for d in (0..u32::BITS).filter(|d| mask >> d & 1 == 1) {
         if d < 6 {
@@ -268,7 +275,7 @@ pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
     }
 }
 
-/// Adds to `to` the neighbours of the nodes in `words` along `dimensions`.
+/// Adds to `to` the neighbours along `dimensions` of the nodes in `words`.
 pub(crate) fn neighbours(words: &[u64], dimensions: std::ops::Range<u32>, to: &mut [u64]) {
     for d in dimensions {
         if d < 6 {
