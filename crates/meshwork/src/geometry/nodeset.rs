@@ -184,8 +184,8 @@ impl NodeSet {
         self.len = other.len;
     }
 
-    /// Copies a range of `count` nodes of `other`, beginning at `from`, to the range that begins at
-    /// `start`. **O(count / 64)**.
+    /// Copies a range of `count` nodes of `other` to this set. In `other` the range begins at
+    /// `from`, in this set at `start`. **O(count / 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
         let bits = |at: u32, count: u32| {
             let (word, shift) = (at as usize / 64, at % 64);

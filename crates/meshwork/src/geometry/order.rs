@@ -83,8 +83,9 @@ fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     at
 }
 
-/// Interleaves the lowest `bits` bits of numbers: the highest bit of each number, then the next bit
-/// of each, and so on. At most 192 bits.
+/// Interleaves the lowest `bits` bits of numbers, at most 192 bits in all.
+///
+/// The highest bit of each number comes first, then the next bit of each number, and so on.
 fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     let mut key = [0; 3];
     for bit in (0..bits).rev() {

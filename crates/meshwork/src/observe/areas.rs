@@ -2,7 +2,7 @@
 
 use super::MachineState;
 
-/// State variable of the machine over which a metric integrates in time.
+/// State variable of the machine whose integral over time some metric needs.
 #[derive(Clone, Copy, Debug)]
 pub enum Integrand {
     /// The constant 1, whose integral over time is the elapsed time.
@@ -17,25 +17,25 @@ pub enum Integrand {
     Surplus,
     /// Number of waiting jobs.
     Waiting,
-    /// Number of free processors while one site has enough of them for the oldest waiting job; else
-    /// 0.
+    /// Number of free processors while some site has enough of them for the oldest waiting job. At
+    /// other times, the value is 0.
     FreeInVain,
-    /// Value of any other function of the state of the machine.
+    /// Value of any other function of the machine's state.
     Of(fn(&MachineState) -> f64),
 }
 
-/// Number of variants of [`Integrand`] for state variables. All are integrated if any metric
-/// integrates over time, which is cheap.
+/// Number of variants of [`Integrand`] that name a state variable. If any metric integrates over
+/// time, all of them are integrated, which is cheap.
 pub(super) const NAMED: usize = 7;
 
 impl Integrand {
-    /// Whether the state variable depends, or may depend, on [`MachineState::blocked_by_shape`].
+    /// Whether the integrand depends, or may depend, on [`MachineState::blocked_by_shape`].
     pub(super) fn looks_at_what_blocks(self) -> bool {
         matches!(self, Integrand::FreeInVain | Integrand::Of(_))
     }
 
-    /// Index of a state variable that has a variant of its own. For any other variable, the error
-    /// is the function to integrate.
+    /// Index of the integrand if it is a named state variable. For [`Integrand::Of`], the error is
+    /// the function to integrate.
     pub(super) fn place(self) -> Result<usize, fn(&MachineState) -> f64> {
         Ok(match self {
             Integrand::Time => 0,
@@ -50,7 +50,7 @@ impl Integrand {
     }
 }
 
-/// Present values of the named state variables, in order of index.
+/// Present values of the named state variables, in order of [`Integrand::place`].
 #[inline]
 pub(super) fn values(state: &MachineState) -> [f64; NAMED] {
     let free = state.nodes.saturating_sub(state.held);
@@ -65,7 +65,8 @@ pub(super) fn values(state: &MachineState) -> [f64; NAMED] {
     ]
 }
 
-/// Converts a count to a float in one instruction; a conversion from `u64` would take several.
+/// Converts a count to a float by way of `i64`, in one instruction. A conversion from `u64` takes
+/// several.
 #[inline]
 pub(super) fn number(count: u64) -> f64 {
     count as i64 as f64

@@ -1,17 +1,17 @@
 //! Sums over a run, in batches of consecutive arrivals.
 //!
-//! Every batch contains the same number of jobs, in order of arrival. A batch also contains the
-//! time from the arrival of its first job to the arrival of the next batch's first job. Which jobs
-//! are in which batch depends on the workload alone, so that two strategies can be compared batch
-//! by batch.
+//! Every batch contains equally many jobs, in order of arrival. A batch also contains the time from
+//! the arrival of its first job to the arrival of the next batch's first job. The workload alone
+//! decides which jobs are in which batch. So two strategies can be compared batch by batch.
 
 use super::JobId;
 use super::areas::NAMED;
 
-/// Maximum number of batches. If it would be exceeded, batches are merged in pairs.
+/// Maximum number of batches. When more are needed, batches are merged in pairs.
 const MAX_BATCHES: u64 = 40;
 
-/// Minimum number of batches for a confidence interval, of which `MIN_KEPT` must be measured.
+/// Minimum number of batches for a confidence interval. At least `MIN_KEPT` of them must lie in the
+/// measured part of the run.
 const MIN_BATCHES: usize = 20;
 const MIN_KEPT: usize = 10;
 
@@ -44,7 +44,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Integral over time of the state variable or function with the index `place`. The named state
+    /// Integral over time of the state variable or function with the index `place`. Named state
     /// variables have the lowest indices. Other functions follow.
     pub(super) fn area(&self, place: usize) -> f64 {
         self.areas.get(place).copied().unwrap_or_else(|| self.further[place - NAMED])
@@ -62,23 +62,23 @@ impl Sums {
 #[derive(Clone, Debug)]
 struct Batch {
     sums: Sums,
-    /// Number of the batch's jobs that have joined the queue.
+    /// Number of jobs of the batch that have joined the queue.
     arrived: u64,
-    /// Number of the batch's jobs that have finished in the measured part of the run.
+    /// Number of jobs of the batch that have finished in the measured part of the run.
     measured: u64,
-    /// Sum, over the batch's arrivals, of the number of jobs that waited at each arrival.
+    /// Sum, over the jobs of the batch, of the number of jobs that waited when the job arrived.
     seen: f64,
     /// Whether the whole batch lies in the measured part of the run.
     is_within: bool,
 }
 
-/// Batches of a run. There are 20 to 40 of them if enough jobs arrived. At more than 40, they are
-/// merged in pairs, so that memory is constant.
+/// Batches of a run. If enough jobs arrived, there are 20 to 40 of them. At more than 40, batches
+/// are merged in pairs, so that memory is constant.
 pub(super) struct Batches {
     metrics: usize,
     /// Number of functions that are integrated over time in addition to the named state variables.
     further: usize,
-    /// Base-2 logarithm of the batch size. The size changes only by doubling.
+    /// Base-2 logarithm of the number of jobs in a batch. This number changes only by doubling.
     doubled: u32,
     batches: Vec<Batch>,
     waiting: u64,
@@ -93,7 +93,8 @@ impl Batches {
         1 << self.doubled
     }
 
-    /// Records an arrival; `is_measuring` says whether the measured part of the run has begun.
+    /// Records that a job arrived. `is_measuring` says whether the measured part of the run has
+    /// begun.
     pub(super) fn arrived(&mut self, id: JobId, is_measuring: bool) {
         while id.0 >> self.doubled >= MAX_BATCHES {
             self.merge();
@@ -126,14 +127,15 @@ impl Batches {
         &mut batch.sums.ratios
     }
 
-    /// Sums of the batch of the last arrival, to which elapsed time is added; `None` before it.
+    /// Sums of the batch to which the job that arrived last belongs; `None` before the first
+    /// arrival. Integrals over the time that passes are added to this batch.
     #[inline(always)]
     pub(super) fn of_time(&mut self) -> Option<&mut Sums> {
         self.batches.last_mut().map(|batch| &mut batch.sums)
     }
 
-    /// Numerator and denominator of a metric over the whole run: their sums over all batches. `of`
-    /// returns the numerator and denominator for the sums of one batch.
+    /// Numerator and denominator of a metric, summed over all batches. `of` returns both for the
+    /// sums of one batch.
     pub(super) fn whole(&self, of: impl Fn(&Sums) -> Ratio) -> Ratio {
         let mut whole = Ratio::default();
         for batch in &self.batches {
@@ -143,8 +145,11 @@ impl Batches {
         whole
     }
 
-    /// Range of the batches for confidence intervals: wholly measured, with at least half of their
-    /// jobs. The last batch may lack jobs, and is excluded. Empty if fewer than ten batches remain.
+    /// Range of the batches that confidence intervals use.
+    ///
+    /// These batches lie wholly in the measured part of the run, and at least half of their jobs
+    /// were measured. The last batch may lack jobs, and is excluded. The range is empty if there
+    /// are fewer than 20 batches, or if fewer than ten of them can be used.
     pub(super) fn kept(&self) -> std::ops::Range<usize> {
         let last = self.batches.len().saturating_sub(1);
         if self.batches.len() < MIN_BATCHES {
@@ -156,8 +161,8 @@ impl Batches {
         if count < MIN_KEPT { 0..0 } else { first..first + count }
     }
 
-    /// Values of a metric in the batches of a range; empty if the metric has no value in one of
-    /// them.
+    /// Values of a metric in the batches of a range. Empty if the metric has no value in some
+    /// batch.
     pub(super) fn values(
         &self,
         of: impl Fn(&Sums) -> Ratio,
@@ -167,8 +172,8 @@ impl Batches {
         values.collect::<Option<_>>().unwrap_or_default()
     }
 
-    /// Mean number of jobs that waited at the arrivals of each batch. Covers the whole run except
-    /// the last batch, which may be incomplete.
+    /// For each batch, the mean number of waiting jobs that its jobs found when they arrived.
+    /// Covers the whole run except the last batch, which may be incomplete.
     pub(super) fn queue(&self) -> Vec<f64> {
         let full = self.batches.split_last().map_or(&[][..], |(_, full)| full);
         let met = full.iter().filter(|batch| batch.arrived > 0);
@@ -176,7 +181,7 @@ impl Batches {
     }
 
     /// Batch to which a job belongs by its arrival index. Refused jobs have an index too, but are
-    /// not added to their batch. So a batch may stay empty.
+    /// not added to a batch. So a batch may stay empty.
     #[inline(always)]
     fn batch(&mut self, id: JobId, is_measuring: bool) -> &mut Batch {
         let index = (id.0 >> self.doubled) as usize;

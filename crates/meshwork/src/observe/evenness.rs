@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 #[derive(Default)]
 pub(super) struct Evenness {
-    /// Sum and count of the values of each user's jobs, by user.
+    /// For each user, the sum and the number of the values of the user's jobs.
     users: BTreeMap<String, (f64, u64)>,
 }
 
@@ -19,7 +19,8 @@ impl Evenness {
         }
     }
 
-    /// Jain's index of the users' means; `None` if there are no users, and 1 if all means are 0.
+    /// Jain's index of the users' mean values; `None` without users. If all means are 0, the index
+    /// is 1.
     pub(super) fn index(&self) -> Option<f64> {
         let means = self.users.values().map(|&(sum, count)| sum / count as f64);
         let (sum, squares) =

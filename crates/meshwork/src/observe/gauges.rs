@@ -1,4 +1,4 @@
-//! Gauges: metrics that are not sums over jobs or over time, and so observe a run themselves.
+//! Gauges: metrics that are not sums over jobs or over time, so that each observes the run itself.
 
 use super::metrics::{Gauge, Measure, MetricEntry};
 use super::recorder::Measured;
@@ -9,12 +9,13 @@ use crate::topology::Topology;
 pub(crate) struct Gauges {
     /// Gauges of the measured metrics, each with the index of its metric.
     all: Vec<(usize, Box<dyn Gauge>)>,
-    /// Whether a job has arrived. Gauges do not observe the time before the first arrival.
+    /// Whether any job has arrived. Gauges do not observe the time before the first arrival.
     has_begun: bool,
 }
 
 impl Gauges {
-    /// Creates the gauges of the metrics that have one, on a machine with the given sites.
+    /// Creates the gauges of all metrics that are measured by a gauge, for a machine with these
+    /// sites.
     pub(crate) fn of(metrics: &[&'static MetricEntry], machine: &[Topology]) -> Gauges {
         let made = |(place, metric): (usize, &&'static MetricEntry)| match metric.measure {
             Measure::Watched(make) => Some((place, make(&metric.about, machine))),
@@ -28,7 +29,7 @@ impl Gauges {
         self.all.is_empty()
     }
 
-    /// Writes the final value of each gauge into the result of its metric.
+    /// Writes the final value of each gauge into the result of the metric to which it belongs.
     pub(crate) fn read(&self, measured: &mut [Measured]) {
         for (place, gauge) in &self.all {
             measured[*place].value = gauge.value();

@@ -6,10 +6,12 @@ use crate::job::Time;
 
 /// Checks two identities that hold in every run, for all strategies.
 ///
-/// First, the number of jobs in the system, integrated over time, equals the sum of the times that
-/// jobs spent in the system (Little's law). Second, the number of held processors, integrated over
-/// time, equals a sum over jobs: the number of processors of each job times the time for which it
-/// held them. A run that violates an identity has a bug, which is reported.
+/// The first identity is Little's law. It says that two numbers are equal: the number of jobs in
+/// the system, integrated over time, and the sum of the times that jobs spent in the system.
+///
+/// The second identity is about held processors. Their number, integrated over time, equals a sum
+/// over jobs: the number of processors of each job times the time for which it held them. If a run
+/// violates an identity, it has a bug, which is reported.
 ///
 /// # Complexity
 /// **O(1)** for each event.
@@ -17,8 +19,7 @@ use crate::job::Time;
 pub struct Ledger {
     jobs_area: f64,
     held_area: f64,
-    /// Sum of the departure instants of all jobs up to now, minus the sum of their arrival
-    /// instants.
+    /// Sum of the instants at which jobs left the system, minus the sum of all arrival instants.
     sojourns: f64,
     /// Sum over jobs of the number of processors times the time for which they were held.
     held_times: f64,
@@ -33,14 +34,14 @@ pub struct Ledger {
 #[error("the area under the {what} is {area}, their times add up to {sum}")]
 #[non_exhaustive]
 pub struct Imbalance {
-    /// Quantity for which the identity fails: jobs in the system, or held processors.
+    /// Quantity for which the identity fails, in words: jobs in the system, or held processors.
     pub what: &'static str,
-    /// Number of jobs in the system or of held processors, integrated over time.
+    /// Integral over time of the quantity: the number of jobs in the system, or of held processors.
     pub area: f64,
-    /// Sum over jobs, which should equal the integral.
+    /// Sum over all jobs that should equal the integral.
     ///
-    /// A job contributes the time that it spent in the system, or the number of its processors
-    /// times the time for which it held them.
+    /// For jobs in the system, each job adds the time that it spent in the system. For held
+    /// processors, it adds its number of processors times the time for which it held them.
     pub sum: f64,
 }
 
@@ -48,7 +49,7 @@ impl Ledger {
     /// Checks both identities at the end of the run.
     ///
     /// # Errors
-    /// The violated identity, with both of its values.
+    /// If an identity is violated: this identity, with both of its values.
     pub fn balance(&self, end: Time) -> Result<(), Imbalance> {
         let sojourns = self.sojourns + self.inside * end.units();
         let held_times = self.held_times + self.holding * end.units();

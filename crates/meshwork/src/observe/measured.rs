@@ -40,7 +40,7 @@ impl OwnerAttribute {
         self.key().trim_start_matches("by_")
     }
 
-    /// Key of the study's table `measure` that requests the grouping by this attribute.
+    /// Key of the study's table `measure` by which a study requests a grouping by this attribute.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl OwnerAttribute {
         }
     }
 
-    /// Value of the attribute for an owner; `None` if the workload does not give the attribute.
+    /// Value of the attribute for an owner; `None` if the workload does not give it.
     #[must_use]
     pub fn of(self, owner: &Owner) -> Option<&str> {
         let name = match self {
@@ -66,12 +66,13 @@ impl OwnerAttribute {
     }
 }
 
-/// Grouping of jobs by the number of requested processors.
+/// How jobs are grouped by the number of processors that they request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeClasses {
-    /// One class for each number of requested processors.
+    /// One class for each number of requested processors that occurs.
     Exact,
-    /// One class for each power of two, with the jobs whose request is rounded up to it.
+    /// One class for each power of two. It has the jobs whose number of requested processors is
+    /// rounded up to this power.
     PowerOfTwo,
 }
 
@@ -81,47 +82,48 @@ pub enum SizeClasses {
 pub struct Measured {
     /// Name of the metric in the catalogue.
     pub name: &'static str,
-    /// Value over the run without its warm-up; `None` if nothing was measured.
+    /// Value of the metric over the run without its warm-up; `None` if nothing was measured.
     pub value: Option<f64>,
-    /// Value in each batch of the run, in order; empty if there are no batches.
+    /// Value of the metric in each batch of the run, in order; empty if there are no batches.
     pub batches: Vec<f64>,
 }
 
-/// Division of a run into batches of consecutive jobs by arrival. Refused jobs are counted too.
+/// Division of a run into batches of consecutively arriving jobs. Refused jobs are counted too.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Batching {
     /// Number of jobs in a batch.
     pub jobs: u64,
-    /// Index of the first batch with values of metrics, which lies after the warm-up. The index of
-    /// its first job is `first · jobs`, counted from 0.
+    /// Index of the first batch for which metrics have values. This batch lies after the warm-up.
+    /// Its first job has the index `first · jobs`, counted from 0.
     pub first: u64,
-    /// Mean queue length found by the arriving jobs of each batch. The warm-up is included, the
-    /// last batch is not. Empty if all jobs arrive at one instant.
+    /// For each batch, the mean number of waiting jobs that its jobs found when they arrived.
+    /// Batches of the warm-up are included, the last batch is not. Empty if all jobs arrive at one
+    /// instant.
     pub queue: Vec<f64>,
 }
 
-/// Metrics of the jobs of one size class.
+/// Metrics of the jobs of one size class: jobs that request similar numbers of processors.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SizeClass {
-    /// Largest number of requested processors in the class.
+    /// Largest number of requested processors that belongs to the class.
     pub size: u64,
     /// Number of finished jobs of the class.
     pub jobs: u64,
-    /// Metrics of the class that are means or quantiles over jobs.
+    /// Values, for the jobs of this class, of all metrics that are means or quantiles over jobs.
     pub metrics: Vec<Measured>,
 }
 
-/// Metrics of the jobs of one owner, such as a user or a queue, grouped by [`OwnerAttribute`].
+/// Metrics of the jobs of one owner, such as a user or a queue. [`OwnerAttribute`] lists the kinds
+/// of owners.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OwnerClass {
-    /// Name of the owner in the workload; `None` for jobs to which the workload gives no such
-    /// owner.
+    /// Name of the owner in the workload; `None` for the class of all jobs without such an owner.
     pub name: Option<String>,
-    /// Number of finished jobs of the class.
+    /// Number of finished jobs of the owner.
     pub jobs: u64,
-    /// Metrics of the class that are means or quantiles over jobs.
+    /// Values, for the jobs of this owner, of all metrics that are means or quantiles over jobs.
     pub metrics: Vec<Measured>,
 }

@@ -2,35 +2,36 @@
 
 use std::collections::BTreeMap;
 
-/// Largest number of values that are stored individually; more values are counted in classes.
+/// Largest number of values that are stored individually. If there are more, classes are counted.
 pub(super) const MAX_EXACT: usize = 1 << 20;
 
-/// Number of low bits dropped from a value to obtain its class. The exponent and ten bits of the
-/// mantissa remain.
+/// Number of low bits of a value that are dropped to find its class. The exponent and the ten
+/// highest bits of the mantissa remain.
 const DROPPED: u32 = 42;
 
-/// Nonnegative values of one quantity, in the order of addition. Up to [`MAX_EXACT`] values are
-/// stored individually, eight bytes each, and quantiles are exact. If there are more, only the
-/// number of values in each class of relative width 2⁻¹⁰ is stored. A quantile is then within 0.05
-/// % of the exact one. There are 1024 classes for each power of two, in practice about ten thousand
-/// in all.
+/// Nonnegative values of one quantity, from which quantiles are taken.
+///
+/// Up to [`MAX_EXACT`] values are stored individually, in the order in which they were added. They
+/// take eight bytes each, and quantiles are exact. If there are more values, they are counted in
+/// classes of relative width 2⁻¹⁰. A quantile is then within 0.05 % of the exact one. There are
+/// 1024 classes for each power of two, in practice about ten thousand in all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quantiles {
     exact: Vec<f64>,
-    /// Number of values in each class; empty while values are stored individually.
+    /// Number of values in each class. Empty while values are stored individually.
     classes: BTreeMap<u64, u64>,
     counted: u64,
 }
 
 impl Quantiles {
-    /// Adds a value, which must not be negative. Time: **O(1)** while values are stored
-    /// individually, later **O(log c)** with *c* classes.
+    /// Adds a value, which must not be negative. Takes **O(1)** while values are stored
+    /// individually, and later **O(log c)** for *c* classes of values.
     pub(super) fn add(&mut self, value: f64) {
         self.add_up_to(value, MAX_EXACT);
     }
 
-    /// Adds a value. Up to `most` values are stored individually. If there are more, all values are
-    /// counted by class instead.
+    /// Adds a value. Up to `most` values are stored individually. At the next one, all values are
+    /// put into classes, which are counted instead.
     pub(super) fn add_up_to(&mut self, value: f64, most: usize) {
         if self.counted == 0 && self.exact.len() < most {
             self.exact.push(value);
@@ -42,10 +43,11 @@ impl Quantiles {
         }
     }
 
-    /// Quantile for a probability `share` from 0 to 1; `None` if there are no values. Of *n* sorted
-    /// values, the quantile is the value at index `share` · (*n* − 1), counted from 0 and linearly
-    /// interpolated between neighbours. So the median of an even number of values is the mean of
-    /// the two middle values. Time: **O(n)** for *n* values.
+    /// Quantile for a probability `share` from 0 to 1; `None` if there are no values.
+    ///
+    /// The quantile of *n* sorted values is the value at index `share` · (*n* − 1), counted from 0.
+    /// Between two indices, it is interpolated linearly. So the median of an even number of values
+    /// is the mean of the two middle values. Takes **O(n)** for *n* values.
     #[must_use]
     pub(super) fn quantile(&self, share: f64) -> Option<f64> {
         if self.counted == 0 {
@@ -56,8 +58,8 @@ impl Quantiles {
         Some(on_line(lower, self.ranked(rank + u64::from(between > 0.0))?, between))
     }
 
-    /// Midpoint of the class of the value with this rank (its index in ascending order, from 0).
-    /// The class of the value 0 has the midpoint 0.
+    /// Midpoint of the class that contains the value of the given rank. The rank is an index among
+    /// the sorted values, from 0. The class of the value 0 has the midpoint 0.
     fn ranked(&self, rank: u64) -> Option<f64> {
         let mut below = 0;
         let class = self.classes.iter().find(|(_, count)| {
@@ -69,9 +71,9 @@ impl Quantiles {
         Some(f64::from_bits((class << DROPPED) + half))
     }
 
-    /// Quantile of each of `count` groups of values. `groups` gives the group of each value, in the
-    /// order in which values were added. The result is empty if a group has no value, or if values
-    /// are no longer stored individually.
+    /// Quantiles of the values of `count` groups, one for each group. `groups` gives the group of
+    /// each value, in the order in which values were added. The result is empty if some group has
+    /// no value, or if values are no longer stored individually.
     #[must_use]
     pub(super) fn in_groups(
         &self,
@@ -93,8 +95,8 @@ impl Quantiles {
     }
 }
 
-/// Index of a quantile among `count` sorted values, counted from 0. Returns the index rounded down,
-/// and the fraction that was rounded off.
+/// Index, from 0, at which a quantile lies among `count` sorted values. Returns this index rounded
+/// down, and the fraction that was dropped.
 fn place(count: u64, share: f64) -> (u64, f64) {
     let at = share * (count - 1) as f64;
     (at.floor() as u64, at - at.floor())

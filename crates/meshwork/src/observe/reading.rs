@@ -1,24 +1,26 @@
-//! Reading of metrics: where the numerator and the denominator of each metric are stored.
+//! Where the numerator and the denominator of each metric are stored.
 
 use super::MachineState;
 use super::areas::NAMED;
 use super::batches::{Ratio, Sums};
 use super::metrics::{Integrand, Measure};
 
-/// Indices at which the numerator and the denominator of a metric are stored.
+/// Place at which the numerator and the denominator of a metric are stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
     /// Index of a ratio whose numerator and denominator are summed for this metric alone.
     Ratio(usize),
-    /// Indices of a numerator that is summed for this metric alone, and of an integral over time.
+    /// Index of a numerator that is summed for this metric alone, and index of an integral over
+    /// time.
     OverArea(usize, usize),
-    /// Indices of two integrals over time: the numerator and the denominator.
+    /// Indices of two integrals over time: numerator, then denominator.
     Areas(usize, usize),
 }
 
 impl Reading {
-    /// Returns where the numerator and the denominator of a metric are stored. A function to
-    /// integrate that is not a named state variable is appended to `further`.
+    /// Returns where the numerator and the denominator of a metric are stored. If the metric
+    /// integrates a function that is no named state variable, this function is appended to
+    /// `further`.
     pub(super) fn of(
         measure: &Measure,
         metric: usize,

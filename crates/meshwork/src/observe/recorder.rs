@@ -1,4 +1,4 @@
-//! Measurement of a run: metrics of its measured part, in batches and by classes of jobs.
+//! Measurement of a run: metrics of the measured part, in batches and by classes of jobs.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +16,21 @@ use crate::job::{Cause, Time};
 use crate::registry::Params;
 use crate::topology::Topology;
 
-/// Which part of a run is measured, and how.
+/// Which part of a run is measured, and how results are grouped.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// Number of jobs that finish before the measurement begins.
+    /// Number of jobs that must finish before the measurement begins.
     pub warmup_jobs: u64,
     /// Time from the first arrival to the beginning of the measurement.
     pub warmup_time: f64,
-    /// Number of finished jobs, including the warm-up, that ends the run; `None` for no limit.
+    /// Number of finished jobs at which the run ends; `None` for no limit. Jobs of the warm-up
+    /// count.
     pub jobs: Option<u64>,
     /// Settings that all metrics share.
     pub rules: Rules,
     /// Grouping of jobs by size; `None` if results are not grouped by size.
     pub by_size: Option<SizeClasses>,
-    /// Attributes of the owner by which jobs are grouped.
+    /// Attributes of owners by which jobs are grouped, such as the user or the queue.
     pub by_owner: Vec<OwnerAttribute>,
 }
 
@@ -38,24 +39,26 @@ type Classes<K> = BTreeMap<K, Class>;
 #[derive(Clone, Debug)]
 struct Class {
     jobs: u64,
-    /// Sums of numerator and denominator of each metric, over the jobs of the class.
+    /// Numerator and denominator of each metric, summed over the jobs of the class.
     ratios: Vec<Ratio>,
-    /// Values of each quantity of which a quantile is measured, over the jobs of the class.
+    /// For each quantity whose quantiles are measured: its values for the jobs of the class.
     values: Vec<Quantiles>,
 }
 
-/// Maximum number of values stored for each class of jobs; there may be thousands of classes.
+/// Maximum number of values that each class of jobs stores individually. There may be thousands of
+/// classes.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// A batch has a quantile only if at least this many of its values are expected to exceed it.
+/// Minimum expected number of values of a batch above a quantile. Otherwise batches have no
+/// quantiles.
 const FEWEST_BEYOND: f64 = 10.0;
 
-/// The metrics by the way in which they are measured, each with its index.
+/// The metrics, sorted by how they are measured. Each comes with its index among all metrics.
 #[derive(Default)]
 struct Kinds {
-    /// Metric, integrand, and function for the wasted time of a run.
+    /// Index of the metric, state variable to integrate, and function for the wasted time of a run.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
-    /// Metric, and what a finished job adds to its numerator.
+    /// Index of the metric, and function for what a finished job adds to the numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
     means: Vec<(usize, Quantity)>,
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64, Rules)>,
@@ -65,43 +68,49 @@ struct Kinds {
     per_message: Vec<(usize, fn(&Messages) -> f64)>,
     per_start: Vec<(usize, fn(&Running) -> f64)>,
     per_arrival: Vec<usize>,
-    /// Metric, and numerator and denominator that are evaluated at each start and end of a job.
+    /// Index of the metric, and function for a ratio that is evaluated at each start and end of a
+    /// job.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
     power: Vec<usize>,
-    /// Quantities with their values and the jobs that have them, in equal order.
+    /// Quantities whose quantiles are measured, each with its values. The list has, in the same
+    /// order, the jobs to which these values belong.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
-    /// Metric, quantity, and sums.
+    /// Index of the metric, quantity of a job, and sums by user.
     evenness: Vec<(usize, Quantity, Evenness)>,
-    /// Lateness is known only after the run: `judged` lists the jobs if this is not empty.
+    /// Index of the metric, and function of a job's lateness. Lateness is known only after the run,
+    /// so `judged` keeps the jobs until then.
     per_lateness: Vec<(usize, fn(f64) -> f64)>,
 }
 
-/// Observer that measures a run: see [`Window`].
+/// Observer that measures a run, in the way that a [`Window`] describes.
 ///
-/// The measured part begins at the end of the warm-up, or at the first arrival, and ends with the
-/// run. Means over jobs include the jobs that finish in the measured part. Means over time include
-/// the whole length of the measured part.
+/// The measured part begins at the end of the warm-up, or at the first arrival if there is no
+/// warm-up. It ends with the run. Means over jobs include the jobs that finish in the measured
+/// part. Means over time include the whole length of the measured part.
 ///
-/// The run is divided into batches. Each batch contains the same number of consecutive arrivals,
-/// and the time from the arrival of its first job to the arrival of the next batch's first job. At
-/// the end there are 20 to 40 batches, of which those in the measured part are used. There are no
-/// batches if fewer than 20 jobs arrived, or fewer than 10 batches were measured.
+/// The run is divided into batches. Each batch contains the same number of consecutive arrivals. It
+/// also contains the time from the arrival of its first job to the arrival of the next batch's
+/// first job. At the end there are 20 to 40 batches. Batches in the measured part have values. If
+/// fewer than 20 jobs arrived, or fewer than 10 batches were measured, there are no values.
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
-    /// Whether some metric uses integrals over time; if so, all state variables are integrated.
+    /// Whether some metric uses integrals over time. If so, all state variables are integrated.
     sums_over_time: bool,
     further: Vec<fn(&MachineState) -> f64>,
-    /// Indices at which the numerator and the denominator of each metric are stored.
+    /// For each metric, where its numerator and denominator are stored.
     readings: Vec<Reading>,
     kinds: Kinds,
-    /// Time that each job in the system has waited for each reason, if measured.
+    /// For each job in the system, the time that it has waited for each reason, if this is
+    /// measured.
     waits: BTreeMap<JobId, [f64; Cause::ALL.len()]>,
     /// Whether some metric depends on energy.
     sums_energy: bool,
-    /// Whether finished jobs are added only to sums, not to classes or quantiles: the usual case.
+    /// Whether finished jobs are added only to sums, not to classes or quantiles. This is the usual
+    /// case.
     is_plain: bool,
-    /// Last reported state, with the present held processors; kept up to date only for `per_event`.
+    /// The machine's state as last reported, but with the present number of held processors. Kept
+    /// up to date only if `per_event` has metrics.
     state: MachineState,
     waiting: u64,
     judged: Vec<JobId>,
@@ -115,7 +124,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates a recorder of metrics with their parameters, for a machine with the given sites.
+    /// Creates a recorder of the given metrics and their parameters. `machine` has the topology of
+    /// each site.
     #[must_use]
     pub fn new(
         window: Window,
@@ -195,13 +205,13 @@ impl Recorder {
         }
     }
 
-    /// Counts and sums of the run as a whole.
+    /// Counts and sums over the run as a whole.
     #[must_use]
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// Values of every metric, in the order in which the metrics were given.
+    /// Values of all metrics, in the order in which the metrics were given.
     #[must_use]
     pub fn measured(&self) -> Vec<Measured> {
         let kept = self.batches.kept();
@@ -230,13 +240,14 @@ impl Recorder {
         self.kinds.evenness.iter().find(|(own, ..)| *own == metric)?.2.index()
     }
 
-    /// Measured jobs in order of their ends, if any metric depends on lateness; otherwise empty.
+    /// Measured jobs in order of their ends. The list is empty if no metric depends on lateness.
     #[must_use]
     pub fn judged(&self) -> &[JobId] {
         &self.judged
     }
 
-    /// Adds the lateness of each job in `judged` to the metrics. Called once, after the run.
+    /// Adds the lateness of each job in `judged` to the metrics. Called once, after the run. `late`
+    /// returns the lateness of a job.
     pub fn judge(&mut self, late: impl Fn(JobId) -> f64) {
         for &id in &self.judged {
             let sums = self.batches.of_job(id);
@@ -246,7 +257,8 @@ impl Recorder {
         }
     }
 
-    /// Division of the run into batches, with the mean queue length seen in each batch.
+    /// Division of the run into batches. For each batch, it has the mean queue length seen by
+    /// arriving jobs.
     #[must_use]
     pub fn cut(&self) -> Batching {
         let (jobs, first) = (self.batches.jobs(), self.batches.kept().start);
@@ -259,9 +271,10 @@ impl Recorder {
         Batching { jobs, first: first as u64, queue }
     }
 
-    /// Quantile of a quantity over the whole run, and its quantile in each batch. There are no
-    /// quantiles of batches if, on average, fewer than [`FEWEST_BEYOND`] jobs of a batch lie above
-    /// the quantile.
+    /// Quantile of a quantity over the whole run, and its quantile in each batch.
+    ///
+    /// Suppose that, on average, fewer than [`FEWEST_BEYOND`] jobs of a batch lie above the
+    /// quantile. Then the list of quantiles of batches is empty.
     fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
         let values = self.kinds.quantiles.iter().find(|(own, ..)| *own == quantity);
         let Some((_, values, ids)) = values else { return (None, Vec::new()) };
@@ -278,7 +291,7 @@ impl Recorder {
         (values.quantile(share), batches)
     }
 
-    /// Metrics of each size class of jobs; empty if grouping by size is not requested.
+    /// Metrics of each size class of jobs. Empty if grouping by size was not requested.
     #[must_use]
     pub fn by_size(&self) -> Vec<SizeClass> {
         let class = |(&size, class): (&u64, &Class)| SizeClass {
@@ -289,8 +302,10 @@ impl Recorder {
         self.by_size.iter().map(class).collect()
     }
 
-    /// Metrics of each owner, for each requested attribute that some job has. Numeric names come
-    /// first, in ascending order. Other names follow, and then the jobs without the attribute.
+    /// Metrics of each owner, for each requested attribute of owners.
+    ///
+    /// The owners with numeric names come first, in ascending order. Owners with other names
+    /// follow. The jobs without the attribute come last.
     #[must_use]
     pub fn by_owner(&self) -> BTreeMap<OwnerAttribute, Vec<OwnerClass>> {
         let asked_for = self.by_owner.iter().filter(|(_, classes)| !classes.is_empty());
@@ -312,7 +327,7 @@ impl Recorder {
         classes
     }
 
-    /// Metrics of one class of jobs that are means or quantiles over jobs.
+    /// Values, for one class of jobs, of all metrics that are means or quantiles over jobs.
     fn of_class(&self, class: &Class) -> Vec<Measured> {
         let quantile = |quantity: Quantity, share: f64| {
             let place = self.kinds.quantiles.iter().position(|(own, ..)| *own == quantity);
@@ -373,7 +388,8 @@ impl Recorder {
         }
     }
 
-    /// Slow path of `measure_job`, for classes of jobs, quantiles and other costly metrics.
+    /// Slow path of `measure_job`, used if there are classes of jobs, quantiles or other costly
+    /// metrics.
     fn measure_in_classes(&mut self, now: Time, job: &Running) {
         let mut quantities: SmallVec<[f64; 4]> = SmallVec::new();
         for (quantity, values, ids) in &mut self.kinds.quantiles {
@@ -487,8 +503,8 @@ impl Recorder {
         }
     }
 
-    /// Subtracts the wasted part of an ended or interrupted run from the metrics of
-    /// [`Measure::Net`].
+    /// Subtracts the wasted time of a run of a job from the metrics of [`Measure::Net`]. The run
+    /// has ended or was interrupted.
     fn take_from_net(&mut self, job: &Running) {
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, _, in_vain) in &self.kinds.net {
@@ -496,7 +512,8 @@ impl Recorder {
         }
     }
 
-    /// Counts woken processors, and adds the energy of waking them at the instant waking begins.
+    /// Counts woken processors, and adds the energy of waking them. Both count at the instant at
+    /// which waking begins.
     #[cold]
     fn wake(&mut self, count: u64, energy: f64) {
         self.totals.woken += count;
@@ -507,7 +524,8 @@ impl Recorder {
         }
     }
 
-    /// Adds the metrics of [`Measure::PerEvent`] to the batch of a job that started or ended.
+    /// Evaluates the metrics of [`Measure::PerEvent`] after a start or end of a job. The values are
+    /// added to this job's batch.
     #[inline(always)]
     fn look_at_events(&mut self, id: JobId) {
         for &(i, share) in &self.kinds.per_event {

@@ -1,9 +1,9 @@
 //! Metrics, described as data.
 //!
-//! Nearly every metric is a ratio of two sums, over jobs or over time. The mean wait is the sum of
-//! waits divided by the number of jobs. Utilization is held processor-time divided by available
-//! processor-time. One kind of accumulator therefore serves all metrics that are ratios, for the
-//! whole run, for each batch, and for each class of jobs.
+//! Nearly every metric is a ratio of two sums, over jobs or over time. For example, the mean wait
+//! is the sum of waits divided by the number of jobs. Utilization is held processor-time divided by
+//! available processor-time. One kind of accumulator therefore serves all metrics that are ratios:
+//! for the whole run, for each batch, and for each class of jobs.
 
 mod deadlines;
 mod energy;
@@ -44,11 +44,11 @@ use waits::{WAIT_FOR_NODES, WAIT_FOR_PRIORITY, WAIT_FOR_RESERVED, WAIT_FOR_SHAPE
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct MetricEntry {
-    /// Name, description and parameters of the metric, as in lists and in the manual.
+    /// Name, description and parameters of the metric, for lists of metrics and for the manual.
     pub about: About,
     /// Unit of the metric's values.
     pub unit: &'static str,
-    /// How the metric is measured. The functions that measure it get the metric's parameters as
+    /// How the metric is measured. Functions in this field get the metric's parameters as
     /// [`Rules::params`].
     pub measure: Measure,
 }
@@ -60,7 +60,7 @@ impl MetricEntry {
         MetricEntry { about, unit, measure }
     }
 
-    /// Replaces name, description and parameters of the metric's registry entry.
+    /// Replaces name, description and parameters of this entry.
     #[must_use]
     pub const fn described(mut self, about: About) -> MetricEntry {
         self.about = about;
@@ -69,8 +69,8 @@ impl MetricEntry {
 }
 
 impl MetricEntry {
-    /// Whether the metric has a required parameter, so that it is measured only if a study names
-    /// it.
+    /// Whether the metric has a parameter without default. If so, it is measured only if a study
+    /// names it.
     fn must_be_named(&self) -> bool {
         self.about.params.iter().any(|param| matches!(param.default, DefaultValue::Required))
     }
@@ -81,53 +81,54 @@ named!(MetricEntry);
 /// Method by which a metric is measured.
 #[derive(Clone, Copy)]
 pub enum Measure {
-    /// Mean of a quantity over the finished jobs; jobs for which it is NaN are skipped.
+    /// Mean of a quantity over the finished jobs. Jobs for which the quantity is NaN are skipped.
     Mean(Quantity),
-    /// Mean, over the finished jobs, of a function of the job; jobs for which it is NaN are
+    /// Mean of a function of the job over the finished jobs. Jobs for which its value is NaN are
     /// skipped.
     PerJob(fn(&Running, Time, &Rules) -> f64),
     /// Ratio of two sums over the finished jobs. The function returns what a job adds to the
-    /// numerator and to the denominator. Jobs for which one of them is NaN are skipped.
+    /// numerator and to the denominator. If one of the two is NaN, the job is skipped.
     Ratio(fn(&Running, Time, &Rules) -> (f64, f64)),
-    /// Mean, over the finished jobs, of the time for which a job waited for the given reason.
+    /// Mean, over the finished jobs, of the time for which the job waited for the given reason.
     PerWait(Cause),
-    /// Mean, over the started jobs, of a function of the job.
+    /// Mean, over all jobs that started, of a function of the job.
     PerStart(fn(&Running) -> f64),
     /// Ratio of two integrals over time.
     OverTime(Integrand, Integrand),
     /// Mean power of the machine in watts, including the energy of waking processors.
     Power,
-    /// Ratio of two integrals over time, without time wasted by interruptions.
+    /// Ratio of two integrals over time. Time that interruptions wasted is left out.
     ///
-    /// The function returns the time wasted in one run of a job, which has ended or was
-    /// interrupted. This time is subtracted from the first integral.
+    /// The function gets a run of a job that ended or was interrupted, and returns the time wasted
+    /// in it. This time is subtracted from the first integral.
     Net(Integrand, Integrand, fn(&Running) -> f64),
-    /// Sum of a function of the job over the finished jobs, divided by an integral over time.
+    /// Sum over the finished jobs of a function of the job, divided by an integral over time.
     Rate(fn(&Running) -> f64, Integrand),
-    /// Mean queue length that arriving jobs find.
+    /// Mean number of waiting jobs that arriving jobs find.
     PerArrival,
-    /// Mean, over starts and ends of jobs, of a ratio right after the event. The function returns
-    /// numerator and denominator of the ratio.
+    /// Mean of a ratio over starts and ends of jobs, where the ratio is taken right after the
+    /// event. The function returns its numerator and denominator.
     PerEvent(fn(&MachineState) -> (f64, f64)),
-    /// Quantile of a quantity over the finished jobs, for a probability from 0 to 1.
+    /// Quantile of a quantity over the finished jobs, for the given probability from 0 to 1.
     Quantile(Quantity, f64),
-    /// Mean over the messages of the finished jobs. The function returns the sum over the messages
-    /// of a job.
+    /// Mean over the messages of all finished jobs. The function gets the messages of a job, and
+    /// returns the sum of the measured values over them.
     PerMessage(fn(&Messages) -> f64),
-    /// Jain's fairness index of the users' means of a quantity over the finished jobs.
+    /// Jain's fairness index over users. Each user counts by the mean of a quantity over finished
+    /// jobs.
     Evenness(Quantity),
-    /// Mean, over the finished jobs, of a function of a job's lateness.
+    /// Mean, over the finished jobs, of a function of the job's lateness.
     ///
-    /// Lateness is how much later the job started than it would have started without the jobs that
-    /// arrived after it.
+    /// Suppose that no job had arrived after this job, so that it might have started sooner.
+    /// Lateness is the time by which its actual start is later.
     PerLateness(fn(f64) -> f64),
-    /// Mean, over the finished jobs, of a function that is made for each run. The function is made
+    /// Mean over the finished jobs of a function that is created anew for each run. It is created
     /// from the metric's description and the machine. Jobs for which its value is NaN are skipped.
     MeanBy(fn(&'static About, &[Topology]) -> JobValue),
-    /// Final value of a gauge that is made for each run. The gauge is made from the metric's
+    /// Final value of a gauge that is created anew for each run. It is created from the metric's
     /// description and the machine. It observes the whole run, including the warm-up.
     Watched(fn(&'static About, &[Topology]) -> Box<dyn Gauge>),
-    /// Value computed from the totals of the run.
+    /// Value computed from the totals of the run, for metrics that do not depend on energy.
     Total(fn(&Totals) -> Option<f64>),
     /// Value computed from the totals of the run, for metrics that depend on energy.
     Energy(fn(&Totals) -> Option<f64>),
@@ -135,7 +136,7 @@ pub enum Measure {
 
 impl Measure {
     /// Whether the metric depends, or may depend, on [`MachineState::blocked_by_shape`]. This field
-    /// is costly to compute, so it is kept up to date only if a metric needs it.
+    /// is costly to compute. So it is kept up to date only if some metric needs it.
     pub(super) fn looks_at_what_blocks(&self) -> bool {
         match self {
             Measure::OverTime(over, under) | Measure::Net(over, under, _) => {
@@ -148,12 +149,12 @@ impl Measure {
     }
 }
 
-/// Function that gives each finished job a value for a metric. It is created anew for each run.
+/// Function that gives each finished job its value for a metric. It is created anew for each run.
 pub type JobValue = Box<dyn FnMut(&Running, Time, &Rules) -> f64 + Send>;
 
-/// Metric that observes one run by itself, and has a value at the end of the run.
+/// Metric that observes a run itself, and has a value at the end of the run.
 ///
-/// Time spans before the first arrival of a job are not reported to it.
+/// Time spans before the first arrival of a job are not reported to the gauge.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;
@@ -206,33 +207,34 @@ pub trait Gauge: Observer + Send {
     fn value(&self) -> Option<f64>;
 }
 
-/// Quantity of a job whose means and quantiles are taken.
+/// Quantity of a job over which metrics take means and quantiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Time from arrival to start, minus the time for which earlier, interrupted runs held
-    /// processors.
+    /// Time from arrival to start. Time for which earlier, interrupted runs held processors is left
+    /// out.
     Wait,
     /// Time from arrival to finish.
     Turnaround,
-    /// Turnaround divided by service time; NaN for a job that held processors for no time.
+    /// Turnaround divided by service time. NaN for a job that held processors for no time.
     Slowdown,
-    /// Slowdown, with turnaround and service time raised to the threshold in [`Rules`] if below it.
+    /// Turnaround divided by service time, at least 1. Service times below the threshold in
+    /// [`Rules`] are raised to it.
     BoundedSlowdown,
-    /// Time for which the job held processors.
+    /// Service time: the time for which the job held processors.
     Service,
-    /// Number of requested processors.
+    /// Number of processors that the job requested.
     Size,
 }
 
 impl Quantity {
-    /// Value of the quantity for a finished job; NaN if the job has none.
+    /// Value of the quantity for a finished job; NaN if the quantity is undefined for this job.
     #[must_use]
     pub fn of(self, job: &Running, finish: Time, rules: &Rules) -> f64 {
         Quantity::all(job, finish, rules)[self as usize]
     }
 
-    /// Values of all quantities, in order of their declaration. The quantities share most of their
-    /// computation, so computing all at once is cheaper than one by one.
+    /// Values of all quantities for a finished job, in the order of the enum. The quantities share
+    /// most of their computation. So it is cheaper to compute all at once than one by one.
     #[inline]
     pub(super) fn all(job: &Running, finish: Time, rules: &Rules) -> [f64; 6] {
         let (turnaround, service) = (finish - job.job.arrival, job.service(finish));
@@ -242,21 +244,22 @@ impl Quantity {
     }
 }
 
-/// Settings in a study that metrics use.
+/// Settings of a study that metrics use.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// Smallest service time used in the bounded slowdown, in units of the clock.
+    /// Threshold of the bounded slowdown: shorter service times count as this long. In units of the
+    /// clock.
     pub slowdown_threshold: f64,
-    /// Parameters of the metric, with every default filled in; empty for most metrics.
+    /// Parameters of the metric, including defaults; empty for most metrics.
     pub params: Params,
 }
 
-/// Counts and sums of a run as a whole.
+/// Counts and sums over a run as a whole.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Totals {
-    /// Instant of the first arrival.
+    /// Instant of the first arrival of a job.
     pub first_arrival: Option<Time>,
-    /// Instant of the last finish.
+    /// Instant of the last finish of a job.
     pub last_finish: Option<Time>,
     /// Longest wait of a measured job.
     pub max_wait: Option<f64>,
@@ -266,17 +269,18 @@ pub struct Totals {
     pub energy: f64,
     /// Number of processors woken from sleep, if energy is measured.
     pub woken: u64,
-    /// Sum of turnarounds of the measured jobs, if energy is measured.
+    /// Sum of the turnarounds of the measured jobs, if energy is measured.
     pub turnarounds: f64,
     /// Number of measured jobs.
     pub finished: u64,
-    /// Number of refused jobs: jobs that do not fit the empty machine or were turned away.
+    /// Number of refused jobs: jobs that do not fit the empty machine, or that the scheduler turned
+    /// away.
     pub refused: u64,
-    /// Number of lines of the log that are not jobs.
+    /// Number of lines of the workload's log that describe no usable job.
     pub unusable: u64,
 }
 
-/// Every metric, in the order in which tables list them.
+/// All metrics of this crate, in the order in which tables list them.
 pub static METRICS: &[&MetricEntry] = &[
     &WAIT,
     &WAIT_FOR_NODES,
@@ -363,7 +367,7 @@ pub static METRICS: &[&MetricEntry] = &[
     &UNUSABLE,
 ];
 
-/// Metrics of messages and dispersal, measured by default only if jobs send messages.
+/// Metrics of messages and dispersal. They are measured by default only if jobs send messages.
 static OF_MESSAGES: &[&MetricEntry] = &[
     &PACKET_LATENCY,
     &NETWORK_LATENCY,
@@ -374,11 +378,13 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Metrics measured only if a study names them, because they are costly or often undefined. Reasons
-/// for waits need a query to the allocator for each waiting job, and fair starts need additional
-/// runs. Most jobs have neither deadlines nor users. Metrics that are quantiles, gauges or
-/// functions created for each run are not in this list, but they too are measured only on request:
-/// quantiles store a number for each job, and the others may be slow.
+/// Metrics that are measured only if a study names them, because they are costly or often
+/// undefined.
+///
+/// Reasons for waits need a query to the allocator for each waiting job. Fair starts need
+/// additional runs. Most jobs have neither deadlines nor users. Quantiles, gauges and functions
+/// created for each run are measured only on request too, but are not in this list. Quantiles store
+/// a number for each job, and the other two may be slow.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,
@@ -396,10 +402,11 @@ static ON_REQUEST: &[&MetricEntry] = &[
     &UNFAIRNESS,
 ];
 
-/// Metrics of this crate that depend on which nodes a job holds.
+/// Metrics of this crate that depend on which nodes a job holds, not only on how many.
 static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
 
-/// Whether a metric may depend on which nodes jobs hold, as foreign metrics of jobs may.
+/// Whether a metric may depend on which nodes jobs hold. For a metric of another crate, this is
+/// assumed if its functions can see the nodes of jobs.
 pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
     let is_shown_jobs = matches!(
@@ -413,13 +420,13 @@ pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     is_in(OF_PLACES) || (is_shown_jobs && !is_in(METRICS))
 }
 
-/// Metrics that show what outages cost, measured by default only if nodes may fail.
+/// Metrics that show what outages cost. They are measured by default only if nodes may fail.
 static OF_FAILURES: &[&MetricEntry] = &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS, &LOST_NODE_HOURS];
 
-/// Metrics of energy, measured by default only if the scenario has an energy model.
+/// Metrics of energy. They are measured by default only if the scenario has an energy model.
 static OF_ENERGY: &[&MetricEntry] = &[&ENERGY, &MEAN_POWER, &ENERGY_DELAY, &ASLEEP, &WAKE_UPS];
 
-/// Whether a metric needs the energy model of a scenario, which the key `energy` defines.
+/// Whether a metric needs the energy model of a scenario. The key `energy` defines this model.
 pub(crate) fn is_of_energy(metric: &MetricEntry) -> bool {
     matches!(metric.measure, Measure::Energy(_) | Measure::Power)
         || OF_ENERGY.iter().any(|own| own.about.name == metric.about.name)

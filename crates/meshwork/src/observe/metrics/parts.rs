@@ -1,4 +1,4 @@
-//! Metrics of nodes that jobs share, with values only on machines that declare node types.
+//! Metrics for nodes that jobs share. They have values only on machines that declare node types.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,29 +13,31 @@ use crate::registry::About;
 use crate::topology::Topology;
 use crate::topology::types::{CORES, NodeTypes};
 
-/// Function that returns what a node adds to numerator and denominator of a ratio of two sums.
+/// Function that returns what a node adds to a numerator and to a denominator, both sums over
+/// nodes.
 type OfNode = Box<dyn FnMut(&NodeAmounts<'_>) -> [f64; 2] + Send>;
 
-/// Gauge: the mean over time of a sum over the nodes, or of a ratio of two sums over the nodes.
+/// Gauge: the mean over time of a sum over the nodes, or of a ratio of two such sums.
 struct NodeRatio {
     /// Free amounts of each site; empty if jobs do not share nodes.
     sites: Vec<Amounts>,
     /// Types of nodes of all sites; `None` if jobs do not share nodes.
     types: Option<Arc<NodeTypes>>,
     of: OfNode,
-    /// Contributions of each node to both sums, by site and node.
+    /// Contributions of each node to the two sums, by site and node.
     nodes: Vec<Vec<[f64; 2]>>,
     sums: [f64; 2],
     is_sum: bool,
     area: f64,
     time: f64,
-    /// Requests of arrived jobs, from which `of` is rebuilt now and then; `None` if it needs none.
+    /// Requests of jobs that have arrived. The function `of` is rebuilt from them now and then.
+    /// `None` if `of` does not depend on requests.
     typical: Option<Learned>,
 }
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of requests in `jobs` at which `of` is next rebuilt.
+    /// Number of entries of `jobs` at which the function `of` is rebuilt next.
     due: usize,
 }
 
@@ -128,7 +130,8 @@ impl Gauge for NodeRatio {
     }
 }
 
-/// Gauge of the allocated share of a resource. `kind` returns its free and whole amount on a node.
+/// Gauge: share of a resource that jobs hold. `kind` returns its free amount and whole amount on a
+/// node.
 fn allocated(machine: &[Topology], kind: fn(&NodeAmounts<'_>) -> (u32, u32)) -> Box<dyn Gauge> {
     let of = move |node: &NodeAmounts<'_>| {
         let (free, own) = kind(node);
@@ -175,7 +178,7 @@ allocation!(MEM_ALLOCATION, "mem", "memory", mem);
 allocation!(GPU_ALLOCATION, "gpu", "GPUs", gpu);
 allocation!(OTHER_ALLOCATION, "other", "units of the fourth kind", other);
 
-/// Gauge: mean share of the machine that the requests of running jobs cover, for one resource.
+/// Gauge: for one resource, mean share of the machine for which running jobs ask.
 struct Asked {
     kind: usize,
     own: f64,
@@ -316,7 +319,9 @@ pub(super) static FGD_FRAGMENTATION: MetricEntry = MetricEntry::new(
     }),
 );
 
-/// Free GPUs that no typical task can use, and all GPUs of a node, in thousandths of a GPU.
+/// Function that returns a node's free GPUs of no use to a typical task, and all GPUs of the node.
+///
+/// Both are in thousandths of a GPU. The first is an expected value over the typical tasks.
 fn unusable(typical: TypicalTasks) -> OfNode {
     let mut known = GpuNode::new("", 0, 0, 0, "");
     Box::new(move |node| {
@@ -325,7 +330,7 @@ fn unusable(typical: TypicalTasks) -> OfNode {
     })
 }
 
-/// Gauge of the share of one resource that is free on nodes where another resource is used up.
+/// Gauge: share of one resource that is free on nodes where another resource is used up.
 fn stranded(machine: &[Topology], kind: usize) -> Box<dyn Gauge> {
     let of = move |node: &NodeAmounts<'_>| {
         let all = [cpu(node), mem(node), gpu(node)];
@@ -361,7 +366,8 @@ stranded!(STRANDED_CPU, "cpu", "cores", 0);
 stranded!(STRANDED_MEM, "mem", "units of memory", 1);
 stranded!(STRANDED_GPU, "gpu", "GPUs", 2);
 
-/// Number of islands, nodes, leaves or blocks (as given by `place`) over which cores are spread.
+/// Function that returns over how many islands, nodes, leaves or blocks a job's cores are spread.
+/// `place` returns the island, node, leaf or block of a cell of a node.
 fn spread(machine: &[Topology], place: fn(&Topology, u32, u16) -> Option<u32>) -> JobValue {
     let machine = machine.to_vec();
     Box::new(move |running, _, _| {
@@ -399,7 +405,8 @@ macro_rules! spread {
     };
 }
 
-/// Number of the island (group of cores) of some cores; `None` if the resource is not cores.
+/// Number that identifies the island of a cell, if the cell counts an island's cores; else `None`.
+/// An island is a group of cores of a node.
 fn island(topology: &Topology, node: u32, cell: u16) -> Option<u32> {
     let islands = topology.types()?.of(node).islands;
     let own = (cell as usize).checked_sub(CORES)? as u32;

@@ -28,7 +28,7 @@ const fn entry(
     )
 }
 
-/// Entries of a median and of quantiles at other shares of the jobs, all of one quantity.
+/// Defines the registry entries of a median and other quantiles, all of one quantity.
 macro_rules! quantiles {
     (
         $quantity:ident, $value:literal, $formula:literal, $note:literal;

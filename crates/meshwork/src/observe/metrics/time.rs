@@ -1,4 +1,4 @@
-//! Metrics that are means over time, and rates.
+//! Metrics that are means over time or rates.
 
 use super::{Integrand, Measure, MetricEntry};
 use crate::registry::About;

@@ -1,4 +1,4 @@
-//! Metrics that split the wait by its reason.
+//! Metrics that split the wait of jobs by its reason.
 
 use super::{Measure, MetricEntry};
 use crate::job::Cause;
