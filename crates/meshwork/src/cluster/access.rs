@@ -16,7 +16,7 @@ use crate::machine::Placement;
 /// Access rules as closures: sets of nodes, each with an interval in which jobs may not use them.
 pub(super) struct Gate {
     access: Access,
-    /// For each partition, the nodes outside it, closed for ever to its jobs.
+    /// For each partition, the nodes outside it. They are closed for ever to jobs of the partition.
     outside: Vec<Vec<Closure>>,
     reserved: Vec<(Closure, Reserved)>,
     /// Begin and end times of all reservations, in ascending order.
@@ -25,16 +25,19 @@ pub(super) struct Gate {
 
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Whether a request fits the empty partition, by number of the partition and request.
+    /// Whether a request fits a partition while it is empty. Keys are the partition's number and
+    /// the request.
     fits: BTreeMap<(usize, Request), bool>,
-    /// Number of reservation begin and end times that have passed: an index into `Gate::edges`.
+    /// Number of begin and end times of reservations that have passed. It is an index into
+    /// `Gate::edges`.
     edges: usize,
-    /// Whether a reservation begins or ends at the current instant, so that further jobs may start.
+    /// Whether a reservation begins or ends at the current instant. If so, further jobs may start.
     pub(super) is_edge: bool,
 }
 
 impl Gate {
-    /// The closures that withhold nodes from a job now or later, by partition or reservation.
+    /// The closures that withhold nodes from a job, now or later. They come from its partition and
+    /// from reservations for other jobs.
     pub(super) fn closures<'g>(&'g self, job: &'g Job) -> impl Iterator<Item = &'g Closure> {
         let bars = move |(closure, reserved): &'g (Closure, Reserved)| {
             reserved.bars(job).then_some(closure)
@@ -76,7 +79,7 @@ impl Cluster<'_> {
         self.gate = Some(Arc::new(Gate { access, outside, reserved, edges }));
     }
 
-    /// Whether a job's partition admits the job and, when empty, could hold it.
+    /// Whether a job's partition admits the job, and could hold it while no other job runs there.
     #[cold]
     pub(super) fn is_admitted(&mut self, job: &Job) -> bool {
         let Some(gate) = &self.gate else { return true };
@@ -103,14 +106,15 @@ impl Cluster<'_> {
         fits
     }
 
-    /// The nodes that a waiting job may never use, each placement with the index of its site.
+    /// The nodes outside a waiting job's partition, which it may never use. Each placement comes
+    /// with the index of its site.
     pub(super) fn outside_of(&self, ticket: Ticket) -> Vec<(usize, Placement)> {
         let Some(gate) = &self.gate else { return Vec::new() };
         let outside = gate.outside_of(self.queue.job(ticket)).iter();
         outside.map(|closure| (closure.site, closure.placement.clone())).collect()
     }
 
-    /// The nodes of a waiting job's partition, by site; `None` if the job may use every node.
+    /// The nodes of a waiting job's partition, by site; `None` if the partition has every node.
     pub(crate) fn nodes_of_partition(&self, ticket: Ticket) -> Option<Vec<(usize, Placement)>> {
         let gate = self.gate.as_ref()?;
         let outside = gate.outside_of(self.queue.job(ticket));
@@ -132,14 +136,15 @@ impl Cluster<'_> {
         self.seen.is_edge
     }
 
-    /// The next begin or end of a reservation; `None` if no job waits.
+    /// The next instant at which a reservation of nodes begins or ends; `None` if no job waits.
     #[cold]
     pub(super) fn next_edge(&self) -> Option<Time> {
         let gate = self.gate.as_ref().filter(|_| self.queue.len() > 0)?;
         gate.edges[self.seen.edges..].iter().copied().find(|edge| *edge >= self.now)
     }
 
-    /// Passes all reservation times up to now; returns `true` if one is now and was not passed.
+    /// Counts all begin and end times of reservations up to now as passed. Returns `true` if one of
+    /// them is now and was not counted before.
     #[cold]
     pub(super) fn pass_edge(&mut self) -> bool {
         let Some(gate) = &self.gate else { return false };

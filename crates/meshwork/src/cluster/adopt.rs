@@ -1,4 +1,4 @@
-//! Jobs that run or are suspended already when the policy makes a single decision.
+//! Jobs that already run or are suspended when the policy makes a single decision.
 
 use super::ends::End;
 use super::interruptions::Suspended;
@@ -14,7 +14,7 @@ impl Cluster<'_> {
         self.now = now;
     }
 
-    /// Starts a waiting job on the given nodes; returns `false` if they are not free.
+    /// Makes a waiting job a running job on the given nodes. Returns `false` if they are not free.
     pub(crate) fn adopt(
         &mut self,
         ticket: Ticket,
@@ -42,7 +42,8 @@ impl Cluster<'_> {
         true
     }
 
-    /// Factor on a job's run time on a placement; `None` if the sizing does not allow its size now.
+    /// Factor on the run time that a waiting job would have on a placement. `None` if the sizing
+    /// does not now allow a job of this size.
     fn stretch_of(&self, ticket: Ticket, site: usize, placement: &Placement) -> Option<f64> {
         let held = u64::from(placement.len());
         let sizes = self.facility.sizes(site, self.job(ticket), self.now);
@@ -67,7 +68,8 @@ impl Cluster<'_> {
         service.interruptions.adopts(ticket.id, self.queue.job(ticket), suspended);
     }
 
-    /// Suspended jobs in queue order, each with site, nodes and the factor on its run time there.
+    /// Suspended jobs in queue order. Each comes with its site, its nodes there, and the factor on
+    /// its run time there.
     pub(crate) fn suspended_jobs(&self) -> impl Iterator<Item = (Ticket, usize, &Placement, f64)> {
         self.waiting().filter_map(|ticket| {
             let Suspended { site, placement, stretch } = self.suspended(ticket)?;
@@ -75,8 +77,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Restores [`memory`](Cluster::memory). `is_same` says whether the same nodes are held as
-    /// then.
+    /// Restores the numbers that [`memory`](Cluster::memory) returned. `is_same` says whether jobs
+    /// hold the same nodes as at that time.
     pub(crate) fn recall(&mut self, memory: &[u64], is_same: bool) -> Result<(), RecallError> {
         self.facility.recall(memory, is_same)
     }

@@ -8,7 +8,8 @@ use crate::job::Job;
 use crate::observe::{Event, JobId};
 
 impl Cluster<'_> {
-    /// Queues an arriving job, or returns `false` if it can never start.
+    /// Puts an arriving job into the queue. If the job can never start, refuses it and returns
+    /// `false`.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, mut job: Job) -> bool {
         let id = JobId(self.arrived);
@@ -28,7 +29,8 @@ impl Cluster<'_> {
         true
     }
 
-    /// Minimum number of nodes and form of an arriving job; `None` if the job can never start.
+    /// Minimum number of nodes and form of an arriving job; `None` if the job can never start. The
+    /// form is the size and shape in which its request is put to the allocator.
     #[inline(always)]
     fn admit(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         let (fewest, form) = self.need(job)?;
@@ -44,9 +46,10 @@ impl Cluster<'_> {
         fits.then_some((fewest, form))
     }
 
-    /// Minimum number of nodes of a job, and its form: the request that is put to the allocator.
+    /// Minimum number of nodes of a job, and the form in which its request is put to the allocator.
+    ///
     /// The form is `None` on several sites, or if the size may differ from the requested one. The
-    /// result is `None` if no site can hold the job.
+    /// whole result is `None` if no site can hold the job.
     #[inline(always)]
     pub(super) fn need(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         if self.facility.only_fixed_site().is_none() {
@@ -59,7 +62,8 @@ impl Cluster<'_> {
         Some((fewest, Some(self.forms.learn(&job.request, fewest, form))))
     }
 
-    /// Whether some allocator would place a job that fits some site on the empty machine; cached.
+    /// Whether some allocator would place the job on the empty machine. The result is cached. The
+    /// job must already be known to fit some site by its size.
     #[inline(never)]
     fn fits_empty(&mut self, job: &Job, form: Option<Form>) -> bool {
         let mut sites = self.facility.sites().iter();

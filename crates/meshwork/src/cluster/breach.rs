@@ -25,7 +25,7 @@ pub(crate) enum Culprit {
     Sizing,
     Network,
     Workload,
-    /// Meshwork itself, which means a bug.
+    /// Meshwork itself: the breach is a bug.
     Meshwork,
 }
 
@@ -45,17 +45,18 @@ impl Cluster<'_> {
         self.note(Culprit::Scheduler, Some(ticket), what.to_owned());
     }
 
-    /// Records a breach of contract, unless the pass already has one.
+    /// Records a breach of contract, unless one is already recorded.
     #[cold]
     pub(super) fn note(&mut self, by: Culprit, ticket: Option<Ticket>, what: String) {
         let job = ticket.map(|ticket| ticket.id);
         self.breach.get_or_insert_with(|| Box::new(Breach { by, job, at: self.now, what }));
     }
 
-    /// The component to blame for a proposal that breaks a contract. It is the allocator of the
-    /// proposed site, except in two cases. If the site does not exist, it is the selector. On
-    /// several sites, a built-in allocator is asked again, and if it now proposes something else,
-    /// the selector is to blame.
+    /// The component to blame for a proposal that breaks a contract.
+    ///
+    /// If the proposed site does not exist, the selector is to blame. Otherwise it is the allocator
+    /// of this site, with one exception. On several sites, a built-in allocator is asked again. If
+    /// it now proposes something else, the selector is to blame.
     #[cold]
     pub(super) fn proposer(&self, ticket: Ticket, proposal: &Proposal) -> Culprit {
         let sites = self.facility.sites();
@@ -71,7 +72,7 @@ impl Cluster<'_> {
         Culprit::Allocator(origin)
     }
 
-    /// Describes how a proposal deviates from the job's request; `None` if it does not.
+    /// Describes how a proposal deviates from the job's request; `None` if it does not deviate.
     #[inline]
     pub(super) fn unlike_asked(
         &self,
@@ -101,7 +102,8 @@ impl Cluster<'_> {
         (!is_as_asked).then(|| unlike(managed, &form.to_string(), placement))
     }
 
-    /// The component that leaves a startable job waiting, and a phrase such as "gives it no size".
+    /// The component to blame for a startable job that keeps waiting, and what the component does.
+    /// The second is a phrase such as "gives it no size".
     #[cold]
     fn idler(&self, ticket: Ticket) -> (Culprit, &'static str) {
         let job = self.queue.job(ticket);
@@ -123,7 +125,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// The breach that makes jobs wait for ever on an idle machine, judged by the first of them.
+    /// The breach by which jobs wait for ever although the machine is idle. The component to blame
+    /// is the one that keeps the first waiting job from starting. `None` if no job waits.
     #[cold]
     pub(crate) fn left_waiting(&self) -> Option<Box<Breach>> {
         let ticket = self.head()?;
@@ -135,8 +138,8 @@ impl Cluster<'_> {
         Some(Box::new(Breach { by, job: Some(ticket.id), at: self.now, what }))
     }
 
-    /// Whether jobs wait although no job runs and no outage is expected to end. If `ever` is set,
-    /// no node may ever have been claimed or released either.
+    /// Whether jobs wait although no job runs and no node out of service is expected back. If
+    /// `ever` is set, additionally no node may ever have been claimed or released.
     #[inline]
     pub(crate) fn is_idle(&self, ever: bool) -> bool {
         self.queue.len() > 0

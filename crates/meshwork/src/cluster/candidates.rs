@@ -11,15 +11,16 @@ use crate::job::Time;
 
 /// Backfill candidates: waiting jobs that may start ahead of a reserved job without delaying it.
 ///
-/// They are the jobs behind it that are not known to be blocked, in queue order, each once. If the
-/// allocator finds every free block and has just found none for a form (requested size or shape),
-/// jobs of this form are skipped until nodes are released. If it fits only on reserved nodes, its
-/// jobs must end by the reserved start.
+/// Candidates wait behind the reserved job and are not known to be blocked. Each is returned once,
+/// in queue order. Candidates are searched by form: the requested size or shape. If the allocator
+/// finds every free block and has just found none for a form, jobs of this form are skipped until
+/// nodes are released. If a form fits only on reserved nodes, its jobs must end by the reserved
+/// start.
 ///
 /// # Complexity
 /// If the allocator finds every free block and particular nodes are reserved: **O(k)** to set up
-/// and **O(log k)** for each candidate, with *k* forms. Otherwise the queue is walked along,
-/// without chunks of jobs that all need too many nodes.
+/// and **O(log k)** for each candidate, with *k* forms. Otherwise the queue is searched in order.
+/// Chunks of jobs that all need too many nodes are skipped.
 pub struct Candidates {
     after: Ticket,
     by_form: Option<ByForm>,
@@ -27,25 +28,29 @@ pub struct Candidates {
 
 /// Waiting jobs behind a given job that are not known to be blocked, in queue order, each once.
 ///
-/// In contrast to [`Candidates`], no reservation is protected. The time is that of [`Candidates`].
+/// In contrast to [`Candidates`], no reservation is protected. The time taken is the same as for
+/// [`Candidates`].
 pub struct Startable {
     after: Ticket,
     by_form: Option<ByForm>,
 }
 
-/// Merges the queues of waiting jobs of each form into the order of the whole queue. `firsts` has
-/// the first job of each form, and `further` the jobs whose predecessor has been returned.
+/// Merges the queues of waiting jobs of each form into the order of the whole queue.
+///
+/// `firsts` has the first job of each form. Whenever a job is returned, the next job of its form is
+/// added to `further`.
 struct ByForm {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,
-    /// The job returned last, and its form, whose next job has not been searched for yet.
+    /// The job returned last, and its form. The next job of this form has not been searched for
+    /// yet.
     named: Option<(Ticket, Form)>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Chance {
     None,
-    /// Only jobs that would end by the reserved start.
+    /// Only jobs that would end by this instant, the start of the protected reservation, may start.
     By(Time),
     Any,
 }
@@ -55,12 +60,12 @@ struct ChanceBeside {
     now: Time,
     most_free: u64,
     extra_nodes: u64,
-    /// Speed of the only site; `None` if it is 1.
+    /// Speed of the only site; `None` if the speed is 1.
     speed: Option<f64>,
     by: Time,
 }
 
-/// Recognizes a site at speed 1, where estimates need no scaling.
+/// Bits of the speed 1. At this speed, estimates need no scaling.
 const ONE: u64 = 1.0_f64.to_bits();
 
 impl ChanceBeside {
@@ -76,7 +81,7 @@ impl ChanceBeside {
 }
 
 impl Cluster<'_> {
-    /// The next job behind `ticket` that may start without delaying a protected reservation.
+    /// The next job behind `ticket` that may start without delaying the reservation of `guard`.
     #[must_use]
     pub(super) fn next_beside(&self, ticket: Ticket, guard: &Guard) -> Option<Ticket> {
         if self.most_free == 0 {
@@ -86,7 +91,7 @@ impl Cluster<'_> {
         self.queue.next_that(ticket, |key| chance.has(key))
     }
 
-    /// Whether a waiting job is small or short enough not to delay a protected reservation.
+    /// Whether a waiting job is small or short enough not to delay the reservation of `guard`.
     #[must_use]
     pub fn may_start(&self, ticket: Ticket, guard: &Guard) -> bool {
         self.may_start_beside(self.queue.scan_key(ticket), guard)
@@ -101,7 +106,7 @@ impl Cluster<'_> {
         self.chance_beside(guard).has(key)
     }
 
-    /// Necessary conditions under which a job does not delay a reservation.
+    /// Necessary conditions under which a job does not delay the reservation of `guard`.
     #[inline]
     fn chance_beside(&self, guard: &Guard) -> ChanceBeside {
         let (now, most_free) = (self.now, self.most_free);
@@ -115,7 +120,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// The backfill candidates behind the waiting job `after`.
+    /// The backfill candidates behind the waiting job `after`. They do not delay the reservation of
+    /// `guard`.
     #[must_use]
     pub fn candidates(&self, after: Ticket, guard: &Guard) -> Candidates {
         let nodes = matches!(guard.reservation.hold, Hold::Nodes(_));
@@ -130,12 +136,14 @@ impl Cluster<'_> {
         Startable { after, by_form }
     }
 
-    /// The waiting jobs by form, on one site whose allocator finds every free block.
+    /// The waiting jobs by form (requested size or shape). Only for a single site whose allocator
+    /// finds every free block.
     pub(super) fn form_queues(&self) -> &FormQueues {
         self.queue.form_queues()
     }
 
-    /// The next job of a form behind `after` that may start without delaying a reservation.
+    /// The next job of form `kind` behind `after` that may start. It does not delay the reservation
+    /// of `guard`, if there is one.
     fn next_of(&self, kind: Form, after: Ticket, guard: Option<&Guard>) -> Option<Ticket> {
         if !self.form_queues().has_more(kind, after) {
             return None;
@@ -170,7 +178,7 @@ impl Cluster<'_> {
 }
 
 impl Candidates {
-    /// The next candidate behind the last one returned; `None` at the end of the queue.
+    /// The next candidate behind the one returned last; `None` at the end of the queue.
     #[inline]
     pub fn next(&mut self, cluster: &Cluster<'_>, guard: &Guard) -> Option<Ticket> {
         self.after = match &mut self.by_form {
@@ -182,7 +190,7 @@ impl Candidates {
 }
 
 impl Startable {
-    /// The next startable job behind the last one returned; `None` at the end of the queue.
+    /// The next startable job behind the one returned last; `None` at the end of the queue.
     #[inline]
     pub fn next(&mut self, cluster: &Cluster<'_>) -> Option<Ticket> {
         self.after = match &mut self.by_form {

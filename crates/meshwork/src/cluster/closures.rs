@@ -12,7 +12,7 @@ use crate::job::{Dims, Job, Time};
 use crate::offer::Proposal;
 use crate::topology::Grid;
 
-/// Nodes that jobs may not use during an interval known in advance.
+/// Nodes that jobs may not use during an interval that is known in advance.
 #[derive(Clone, Debug)]
 pub(super) struct Closure {
     pub(super) site: usize,
@@ -20,7 +20,7 @@ pub(super) struct Closure {
     pub(super) placement: Placement,
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Whether jobs that run on the nodes when the closure begins may run to their ends.
+    /// Whether jobs that run on the nodes when the closure begins may continue to their ends.
     pub(super) drains: bool,
 }
 
@@ -39,7 +39,7 @@ impl Closure {
     }
 }
 
-/// Planned outages and access rules as of one instant.
+/// Copy of the planned outages and access rules at one instant.
 pub(super) struct Closures {
     planned: Vec<Closure>,
     gate: Option<Arc<Gate>>,
@@ -60,18 +60,24 @@ impl Closures {
 }
 
 impl Cluster<'_> {
-    /// Planned outages and access rules that restrict a job, except outages already in effect.
+    /// Planned outages and access rules that restrict a job. Outages already in effect are left
+    /// out.
     fn closures_for<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
         let kept = self.gate.iter().flat_map(|gate| gate.closures(job));
         self.closures().iter().chain(kept)
     }
 
-    /// Planned outages in order of begin, except those whose nodes are all out of service.
+    /// Planned outages, sorted by begin. An outage is left out while all its nodes are out of
+    /// service.
     pub(super) fn closures(&self) -> &[Closure] {
         self.service.as_ref().map_or(&[], |service| &service.closures)
     }
 
-    /// Repeats a proposal without the nodes of conflicting closures, until none conflicts.
+    /// Replaces a proposal that conflicts with closures by one that conflicts with none.
+    ///
+    /// A closure is a set of nodes that jobs may not use in an interval. While the proposal
+    /// conflicts with closures, the allocator is asked again without the nodes of these closures.
+    /// `None` if it then finds no placement.
     pub(super) fn clear_of_closures(
         &mut self,
         ticket: Ticket,
@@ -112,7 +118,8 @@ impl Cluster<'_> {
         (self.now + span).max(self.now.next())
     }
 
-    /// First instant, not before `from`, at which a reservation conflicts with no closure.
+    /// First instant, not before `from`, at which a reservation can start without conflicting with
+    /// any closure.
     pub(super) fn clear_from(&self, ticket: Ticket, reservation: &Reservation, from: Time) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return from };
         let grid = self.site(reservation.site).grid();

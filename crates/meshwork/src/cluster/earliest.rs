@@ -12,24 +12,28 @@ use crate::machine::Placement;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// Number of expected ends that the first step of the search skips; each further step doubles.
+/// Number of expected ends that the first step of the search skips. Each further step skips twice
+/// as many.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {
     /// When and where a waiting job would start if no other job started.
     ///
-    /// Running jobs are assumed to end at their estimates, and late ones now.
+    /// Running jobs are assumed to end at their estimates. Jobs past their estimates are assumed to
+    /// end now.
     ///
     /// # Complexity
-    /// **O(r)** for *r* running jobs where only node counts matter. Where shape matters, the
-    /// allocator is asked, on a copy of the machine that takes **O(r)**, at each distinct expected
-    /// end, or at **O(log r)** of them on one site whose allocator finds every free block.
+    /// **O(r)** for *r* running jobs if only node counts matter. If shape matters, the allocator is
+    /// asked at distinct expected ends of running jobs, each time on a copy of the machine that
+    /// takes **O(r)**. On one site whose allocator finds every free block, it is asked at **O(log
+    /// r)** of these ends, otherwise at all of them.
     #[must_use]
     pub fn earliest(&mut self, ticket: Ticket) -> Option<Reservation> {
         self.earliest_guard(ticket).map(|guard| guard.reservation)
     }
 
-    /// Guard that protects the reservation which [`earliest`](Cluster::earliest) returns.
+    /// Guard of the reservation that [`earliest`](Cluster::earliest) returns. A guard protects a
+    /// reservation from delay by other jobs.
     #[inline]
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
@@ -69,7 +73,8 @@ impl Cluster<'_> {
         Some(Guard { beside, ..found })
     }
 
-    /// [`earliest_guard`](Cluster::earliest_guard) for one form where only node counts matter.
+    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a site where only node counts
+    /// matter. The job is put to the allocator in a single form, `form`.
     #[inline]
     fn earliest_count(&self, ticket: Ticket, form: Form) -> Option<Guard> {
         let (free, at) = self.free_by(0, form.nodes);
@@ -79,8 +84,10 @@ impl Cluster<'_> {
         Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
-    /// Updates a guard to the present [`earliest_guard`](Cluster::earliest_guard). Returns `false`,
-    /// and leaves it unchanged, unless node counts alone matter.
+    /// Updates a guard to the present result of [`earliest_guard`](Cluster::earliest_guard).
+    ///
+    /// This works only if node counts alone matter. Otherwise, leaves the guard unchanged and
+    /// returns `false`.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };
@@ -139,8 +146,10 @@ impl Cluster<'_> {
     }
 
     /// Variant of [`earliest_guard`](Cluster::earliest_guard) for one site on which jobs share
-    /// nodes. Removes running jobs from a copy of the machine by expected end until the waiting job
-    /// fits.
+    /// nodes.
+    ///
+    /// Running jobs are removed from a copy of the machine, in order of their expected ends, until
+    /// the waiting job fits.
     fn earliest_parts(&mut self, ticket: Ticket, form: Form, limit: Time) -> Option<Guard> {
         self.ends();
         self.guards.set(self.guards.get() + 1);
@@ -169,8 +178,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Number of free nodes and instant at which a site first has at least `wanted` free nodes. If
-    /// it never has, both are those after the last expected end on the site.
+    /// The instant at which a site first has at least `wanted` free nodes, and their number at that
+    /// time. If the site never has as many, the result is for the last expected end on the site.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;
@@ -186,10 +195,12 @@ impl Cluster<'_> {
         (free, at)
     }
 
-    /// Finds the reservation of [`earliest`](Cluster::earliest) by bisection, if it starts before
-    /// `limit`. On a single site whose allocator misses no block, a job that fits still fits after
-    /// further ends. Steps of growing length bound the range, because a late instant costs a
-    /// release for each job before it.
+    /// Finds the reservation of [`earliest`](Cluster::earliest) by bisection. Searches only before
+    /// `limit`.
+    ///
+    /// This needs a single site whose allocator misses no block. A job that fits there still fits
+    /// after further jobs have ended. Bisection begins with steps of growing length, because late
+    /// instants are costly: every job that ends before one must be released.
     fn earliest_by_halves(&self, ticket: Ticket, fewest: u64, limit: Time) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let ends = self.ends().iter().map(|end| (end.at.max(self.now), self.held_at(end)));
@@ -237,9 +248,9 @@ impl Cluster<'_> {
 
     /// Earliest instant when the nodes of a reservation are expected to be free for its job.
     ///
-    /// It is now, or the last expected end of the jobs and outages on the nodes, or later by a
-    /// planned outage, an access rule or the power cap. For a number of nodes, it is the reserved
-    /// start.
+    /// If particular nodes are reserved, this is the last expected end of the jobs and outages on
+    /// these nodes, or now. A planned outage, an access rule or the power cap may make it later. If
+    /// only a number of nodes is reserved, it is the reserved start.
     #[must_use]
     pub fn expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.at };
@@ -261,9 +272,9 @@ impl Cluster<'_> {
         self.clear_from(ticket, reservation, self.held_from(reservation, free))
     }
 
-    /// The instant when all parts of nodes in a placement are expected to be free.
+    /// The instant when everything that a placement holds on shared nodes is expected to be free.
     ///
-    /// A part is some of a node's processors, memory or GPUs.
+    /// A placement on shared nodes holds some of the processors, memory or GPUs of each node.
     pub(super) fn parts_free(&self, site: usize, placement: &Placement) -> Time {
         let mut then = self.facility.fork_site(site);
         let mut at = self.now;
@@ -277,7 +288,7 @@ impl Cluster<'_> {
         at
     }
 
-    /// Amounts of each reserved node that other jobs may hold; `None` for whole nodes.
+    /// Amounts of each reserved node that other jobs may hold; `None` if whole nodes are reserved.
     fn beside(&self, reservation: &Reservation) -> Option<Box<BesideParts>> {
         let Hold::Nodes(placement) = &reservation.hold else { return None };
         placement.parts.as_ref()?;
@@ -293,7 +304,8 @@ impl Cluster<'_> {
         Some(Box::new(BesideParts { site, number, limits }))
     }
 
-    /// Creates the guard of a reservation: the limits within which other jobs do not delay it.
+    /// Creates the guard of a reservation. A guard has the limits within which other jobs do not
+    /// delay the reservation.
     #[must_use]
     pub fn guard(&self, reservation: Reservation) -> Guard {
         let extra_nodes = match reservation.hold {

@@ -7,13 +7,14 @@ use crate::machine::Placement;
 use crate::network::{Ending, RunKey};
 use crate::observe::{JobId, Running};
 
-/// Expected end of a running job or outage, with its number of nodes, so that no job is read.
+/// Expected end of a running job or an outage. The number of nodes is stored too, so that searches
+/// need not read the job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct End {
     pub(super) at: Time,
     /// The job's identifier, or the index of the outage.
     number: u64,
-    /// Index in the list of running jobs, or in the list of nodes out of service.
+    /// Index in the list of running jobs, or for an outage in the list of nodes out of service.
     pub(super) slot: u32,
     pub(super) site: u32,
     pub(super) held: u32,
@@ -30,16 +31,16 @@ pub(super) struct OutOfService {
     pub(super) until: Time,
 }
 
-/// Nodes that are not free until an expected instant, and what holds them until then.
+/// Nodes that are busy until an expected instant, and the job or outage that holds them.
 #[derive(Clone, Copy, Debug)]
 pub struct BusyNodes<'a> {
     /// Index of the site of the nodes.
     pub site: usize,
-    /// Nodes that are held or out of service.
+    /// Nodes that a job holds, or that are out of service.
     pub placement: &'a Placement,
     /// When the job started or the outage began.
     pub since: Time,
-    /// When the nodes are expected to be free; the instant may have passed.
+    /// When the nodes are expected to be free. This instant may already have passed.
     pub until: Time,
     /// The job that holds the nodes; `None` if they are out of service.
     pub job: Option<RunKey>,
@@ -68,7 +69,7 @@ impl End {
         }
     }
 
-    /// Key of the running job that ends; meaningless for an outage.
+    /// Key of the running job that ends. It has no meaning for an outage.
     pub(super) fn key(&self) -> RunKey {
         RunKey { id: JobId(self.number), slot: self.slot }
     }
@@ -86,7 +87,7 @@ pub(super) fn held_at<'a>(
 }
 
 impl Ending for End {
-    /// Orders by time; at one instant, jobs end before outages.
+    /// Orders by time. At the same instant, ends of jobs come before ends of outages.
     #[inline(always)]
     fn order(&self) -> (Time, u64) {
         (self.at, self.number | u64::from(self.is_outage) << 63)

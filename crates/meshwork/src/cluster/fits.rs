@@ -9,10 +9,11 @@ use crate::energy::Draws;
 use crate::facility::Facility;
 use crate::job::{Job, Request, Time};
 
-/// Cache of whether requests fit the empty machine, hashed because each arrival is looked up.
+/// Cache of whether requests fit the empty machine. It uses hashes, since each arriving job is
+/// looked up.
 #[derive(Default)]
 pub(super) struct Fits {
-    /// Requests by hash, each with whether it fits; equal hashes are very rare.
+    /// Requests by hash, and whether each fits. Two requests with equal hashes are very rare.
     by_number: BTreeMap<u64, SmallVec<[(Request, bool); 1]>>,
 }
 
@@ -28,10 +29,11 @@ impl Fits {
     }
 }
 
-/// Whether the allocator of some site would place a job where it counts at most `most_held`.
+/// Whether the allocator of some site would place a job within the power cap on the machine
+/// `empty`.
 ///
-/// Placements count by `draws`, and `most_held` is `u64::MAX` without a power cap.
-/// On the machine `empty` no job runs; only nodes that are withheld from the job are held.
+/// On this machine no job runs. Only nodes that are withheld from the job are held. `draws` says
+/// how much a placement counts, and `most_held` is the cap. It is `u64::MAX` without a power cap.
 pub(super) fn fits_on(
     empty: &mut Facility,
     job: &Job,

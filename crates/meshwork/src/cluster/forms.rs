@@ -1,4 +1,5 @@
-//! Cache of forms: the size and shape in which requests are put to the allocator of the only site.
+//! Cache of forms. A form is the size and shape in which a request is put to the only site's
+//! allocator.
 
 use std::collections::BTreeMap;
 
@@ -13,28 +14,30 @@ pub(crate) struct Form {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
-    /// Lower bound on the nodes that a job needs to start.
+    /// Lower bound on the number of nodes that a job with this request needs to start.
     pub(super) fewest: u64,
     pub(super) form: Form,
     /// Whether the request fits the empty machine, if known.
     pub(super) fits: Option<bool>,
 }
 
-/// The form of each request that has occurred, on one site where sizes are fixed.
+/// The form of each request that has occurred. Only for a single site, where jobs get the requested
+/// sizes.
 #[derive(Default)]
 pub(super) struct Forms {
     counts: Vec<Option<Known>>,
-    /// Subcubes by dimension.
+    /// Entries for requests of subcubes, by dimension.
     subcubes: Vec<Option<Known>>,
     others: BTreeMap<Request, Known>,
     forms: Vec<Request>,
     numbers: BTreeMap<Request, Form>,
 }
 
-/// Counts below this limit are looked up by index.
+/// Requests for fewer nodes than this number are looked up by index.
 const SMALL: u32 = 1 << 14;
 
-/// Larger than any subcube's dimension.
+/// Limit of the dimensions of subcubes that are looked up by index. No subcube has so many
+/// dimensions.
 const CUBES: u32 = 32;
 
 impl Forms {

@@ -1,4 +1,4 @@
-//! Interruption histories: what interrupted jobs have still to do, and where they must resume.
+//! Histories of interrupted jobs: their remaining work, and where they must resume.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Interruptions {
 
 struct JobHistory {
     job: Job,
-    /// Work of earlier runs that is not lost, as run time without slowdown.
+    /// Work of earlier runs that is not lost, as a run time without slowdown.
     saved: f64,
     interruptions: u32,
     /// Time during which earlier, interrupted runs held processors.
@@ -46,14 +46,16 @@ impl JobHistory {
         JobHistory { job: job.clone(), saved: 0.0, interruptions: 0, earlier: 0.0, suspended: None }
     }
 
-    /// Remaining work, without work beyond the estimate if jobs are killed at their estimates.
+    /// Remaining work of the job. If jobs are killed at their estimates, work beyond the estimate
+    /// is left out.
     fn left(&self, kill_at_estimate: bool) -> f64 {
         let Job { runtime, estimate, .. } = self.job;
         let whole = if kill_at_estimate { runtime.min(estimate) } else { runtime };
         (whole - self.saved).max(0.0)
     }
 
-    /// The job as it is queued again: remaining run time and estimate, with time for checkpoints.
+    /// The job as it enters the queue again. Run time and estimate are those that remain, and
+    /// include time for checkpoints.
     fn waits_as(&self, checkpoint: Option<&Checkpoint>) -> Job {
         let nodes = self.job.request.nodes();
         let left = |whole: f64| {
@@ -73,14 +75,16 @@ impl Interruptions {
         Interruptions { checkpoint, kill_at_estimate, of: BTreeMap::new() }
     }
 
-    /// Begins the history of an arriving job that writes checkpoints, and adds their time to it.
+    /// Begins the history of an arriving job that writes checkpoints. Adds the time for checkpoints
+    /// to its run time and estimate.
     pub(super) fn arrives(&mut self, id: JobId, job: Job) -> Job {
         let Some(checkpoint) = &self.checkpoint else { return job };
         let history = self.of.entry(id).or_insert(JobHistory::of(&job));
         history.waits_as(Some(checkpoint))
     }
 
-    /// Gives a run its job as submitted instead of as requeued, and the record of interruptions.
+    /// Completes the record of a job that starts again. It gets the job as submitted instead of as
+    /// requeued, and the job's interruptions so far.
     pub(super) fn starts(&mut self, running: &mut Running) {
         let Some(history) = self.of.get_mut(&running.id) else { return };
         history.suspended = None;
@@ -90,12 +94,12 @@ impl Interruptions {
         running.wear = Some(Box::new(wear));
     }
 
-    /// Drops the history of a job that left the queue, and returns the job as submitted.
+    /// Drops the history of a job that left the queue. Returns the job as submitted.
     pub(super) fn forget(&mut self, id: JobId) -> Option<Job> {
         self.of.remove(&id).map(|history| history.job)
     }
 
-    /// Drops the history of a finished job, and records in its run the time spent on checkpoints.
+    /// Drops the history of a finished job. Records in `ran` the time that it spent on checkpoints.
     #[cold]
     pub(super) fn ends(&mut self, ran: &mut Running) {
         let Some(history) = self.of.remove(&ran.id) else { return };
@@ -106,8 +110,10 @@ impl Interruptions {
         }
     }
 
-    /// Records an interruption, and returns their number; work since the last checkpoint is lost.
-    /// `setup` is the time at the start of the run in which links were switched or nodes woke.
+    /// Records an interruption of a job. Returns the job's number of interruptions so far.
+    ///
+    /// The work since its last checkpoint is lost. `setup` is the time at the start of the run in
+    /// which links were switched or nodes woke.
     pub(super) fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> u32 {
         let kill_at_estimate = self.kill_at_estimate;
         let checkpoint = self.checkpoint;
@@ -120,7 +126,8 @@ impl Interruptions {
         history.stops(ran, saved, now)
     }
 
-    /// Records a suspension, which loses only the setup time.
+    /// Records that a job was suspended. No work is lost, only the setup time at the start of its
+    /// run.
     pub(super) fn suspends(&mut self, ran: &mut Running, setup: f64, now: Time) {
         let history = self.of.entry(ran.id).or_insert_with(|| JobHistory::of(&ran.job));
         let work = if ran.stretch > 0.0 { done(ran, setup, now) } else { 0.0 };
@@ -129,7 +136,7 @@ impl Interruptions {
         history.suspended = Some(Suspended { site, placement: placement.clone(), stretch });
     }
 
-    /// Records that a waiting job was already suspended before the first event.
+    /// Records that a waiting job was already suspended before the run began.
     pub(super) fn adopts(&mut self, id: JobId, job: &Job, suspended: Suspended) {
         let suspended = Some(suspended);
         self.of.insert(id, JobHistory { suspended, ..JobHistory::of(job) });
@@ -150,7 +157,8 @@ impl Cluster<'_> {
         self.service.as_ref()?.interruptions.suspended(ticket.id)
     }
 
-    /// The earliest reservation on the nodes on which a suspended job must resume.
+    /// The earliest reservation for a suspended job, on the nodes on which it must resume. `None`
+    /// if the job is not suspended.
     pub(super) fn earliest_again(&self, ticket: Ticket) -> Option<Reservation> {
         let Suspended { site, placement, stretch } = self.suspended(ticket)?.clone();
         let span = self.queue.job(ticket).estimate * stretch;
@@ -160,13 +168,14 @@ impl Cluster<'_> {
     }
 }
 
-/// Work done by now, checkpoints included, as run time without slowdown.
+/// Work that a run has done so far, including checkpoints, as a run time without slowdown.
 fn done(ran: &Running, setup: f64, now: Time) -> f64 {
     ((now - ran.start) - setup).max(0.0) / ran.stretch
 }
 
 impl JobHistory {
-    /// Records that a run was stopped, and returns its number of interruptions so far.
+    /// Records that a run was stopped, and what it saved. Returns the job's number of interruptions
+    /// so far.
     fn stops(&mut self, ran: &mut Running, saved: Saved, now: Time) -> u32 {
         let (span, stretch) = (now - ran.start, ran.stretch);
         ran.wear = Some(Box::new(Wear {

@@ -1,4 +1,4 @@
-//! Placements on the nodes with the fewest holders (jobs or outages), for reservations.
+//! Search for the nodes with the fewest holders (jobs or outages), to reserve them for a job.
 
 use super::Cluster;
 use super::queue::Ticket;
@@ -10,7 +10,7 @@ use crate::machine::{Block, Placement};
 use crate::offer::Proposal;
 use crate::topology::{Grid, Node};
 
-/// Number of holders (jobs or outages) of a set of nodes, and their latest end.
+/// Number of holders (jobs or outages) of a set of nodes, and the latest expected end among them.
 type Busy = (u64, Time);
 
 #[derive(Clone)]
@@ -19,23 +19,25 @@ struct Nodes {
     until: Vec<Time>,
 }
 
-/// Added to the holders of a node that is kept for another job, so that it is never used.
+/// Number added to the holders of a node that is kept for another job. It is so large that the node
+/// is never chosen.
 const KEPT: u64 = 1 << 32;
 
 impl Cluster<'_> {
-    /// The least busy placement for a waiting job, whether its nodes are held or free.
+    /// Reservation of the least busy nodes for a waiting job, whether they are free or held now.
     ///
-    /// It is the placement whose nodes have the fewest holders in total. Ties go to the earliest
-    /// last end, then to the first orientation, then to the first base. Nodes of `kept` are never
-    /// used.
+    /// The least busy placement is the one whose nodes have the fewest holders in total. Ties go to
+    /// the placement whose last holder ends first, then to the first orientation, then to the
+    /// lowest base. Nodes of `kept` are never used.
     ///
     /// Blocks are searched at every base and, in up to three dimensions, in every orientation.
-    /// Subcubes and squares are searched at multiples of their size, where any allocator finds
-    /// them. A number of nodes need not form a block.
+    /// Subcubes and squares are searched at multiples of their size, where every allocator finds
+    /// them. For a number of nodes, the nodes need not form a block.
     ///
-    /// A job of pieces gets parts of the least busy nodes: the allocator chooses them among the
-    /// fewest nodes, in the order of the jobs on them, on which the job would fit if no other job
-    /// ran. Only the parts in `kept` are then taken.
+    /// A job that requests pieces gets parts of the least busy nodes. To find them, nodes are
+    /// sorted by their holders. The allocator then chooses parts among the first nodes of this
+    /// order. It gets as few nodes as the job would need if no other job ran. Parts in `kept` are
+    /// never used.
     ///
     /// # Complexity
     /// **O(N log N)** for each orientation on a site of *N* nodes. For a job of pieces, the
@@ -91,7 +93,7 @@ impl Cluster<'_> {
         Some((found, Reservation { at, span, stretch, site, hold }))
     }
 
-    /// Variant of [`least_busy`](Cluster::least_busy) for one site whose nodes jobs share.
+    /// Variant of [`least_busy`](Cluster::least_busy) for one site on which jobs share nodes.
     fn least_busy_parts(
         &self,
         site: usize,
@@ -165,7 +167,7 @@ fn anywhere(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement
     least_of(grid, busy, sides, bases.filter(|&base| grid.holds(base, sides)))
 }
 
-/// The least busy block whose lowest corner is a multiple of its sides.
+/// The least busy block among those whose lowest corner has multiples of the sides as coordinates.
 fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)> {
     let on_lattice = |base: &Node| {
         let corner = grid.coordinates(*base);
@@ -174,8 +176,11 @@ fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)
     least_of(grid, busy, sides, (0..grid.nodes()).filter(on_lattice))
 }
 
-/// The block at one of `bases` with the fewest holders; ties go to the earliest end. Ends are
-/// computed only for these blocks, and node by node if they are few.
+/// The block at one of `bases` with the fewest holders. Ties go to the block whose last holder ends
+/// first.
+///
+/// Ends are computed only for the blocks with the fewest holders. If these are few, they are
+/// computed node by node.
 fn least_of(
     grid: &Grid,
     busy: &Nodes,
@@ -229,7 +234,7 @@ fn loose(grid: &Grid, busy: &Nodes, count: usize) -> Option<(Busy, Placement)> {
     Some((found, singles(grid, &nodes)))
 }
 
-/// Placement of single nodes.
+/// Placement on the given nodes, each as a block of its own.
 fn singles(grid: &Grid, nodes: &[Node]) -> Placement {
     let one = |&base: &Node| Block { base, sides: Dims::from_elem(1, grid.dimensions()) };
     Placement { blocks: nodes.iter().map(one).collect(), parts: None }
@@ -239,8 +244,10 @@ fn join(a: Busy, b: Busy) -> Busy {
     (a.0 + b.0, a.1.max(b.1))
 }
 
-/// Joins, for each node, the values of the block whose lowest corner it is, around all edges. Along
-/// each dimension, windows double in length, and two overlapping ones make the block.
+/// For each node, joins the values of all nodes of the block whose lowest corner is this node.
+///
+/// Blocks reach around all edges of the grid. Along each dimension, values are joined over windows
+/// whose lengths are powers of two. Windows that add up to the side make a block.
 fn over_blocks<T: Copy>(
     grid: &Grid,
     mut values: Vec<T>,

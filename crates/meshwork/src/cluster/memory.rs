@@ -1,4 +1,4 @@
-//! State of schedulers, saved as numbers, with which a later decision continues an earlier one.
+//! State of a scheduler, saved as numbers, from which a later decision continues.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,10 @@ use crate::machine::{Block, NodePart, Parts, Placement};
 use crate::topology::Node;
 use crate::topology::types::NodeTypes;
 
-/// Writer of what a scheduler remembers between two passes.
+/// Writer of the state that a scheduler keeps from one decision to a later one.
 ///
-/// Jobs are written by their index, because tickets and identifiers are different when read.
+/// A waiting job is written by its index in the queue, because its ticket and its identifier are
+/// different when the state is read.
 pub struct MemoryWriter {
     waiting: BTreeMap<Ticket, u64>,
     shares_nodes: bool,
@@ -20,13 +21,14 @@ pub struct MemoryWriter {
     promises: Vec<(Ticket, Reservation)>,
 }
 
-/// Reader of what a [`MemoryWriter`] wrote.
+/// Reader of the state that a [`MemoryWriter`] wrote.
 ///
-/// Jobs that have left the queue since then are left out. Every method fails if the next numbers do
-/// not encode a value of the kind that it reads.
+/// Jobs that have left the queue in the meantime are left out. A method fails if the next numbers
+/// do not encode a value of the kind that the method reads.
 pub struct MemoryReader<'c> {
     cluster: &'c Cluster<'c>,
-    /// The jobs that waited, in queue order; `None` for a job that left.
+    /// The jobs that waited when the state was written, in queue order. `None` for a job that has
+    /// left the queue.
     waiting: &'c [Option<Ticket>],
     numbers: &'c [u64],
     is_new: bool,
@@ -45,7 +47,7 @@ impl MemoryWriter {
         (self.numbers, self.promises)
     }
 
-    /// Writes a number.
+    /// Writes an integer.
     pub fn number(&mut self, number: u64) {
         self.numbers.push(number);
     }
@@ -60,7 +62,7 @@ impl MemoryWriter {
         self.real(time.units());
     }
 
-    /// Writes a text.
+    /// Writes a string.
     pub fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         for bytes in text.as_bytes().chunks(8) {
@@ -81,7 +83,8 @@ impl MemoryWriter {
         self.number(self.waiting.get(&ticket).copied().unwrap_or(GONE));
     }
 
-    /// Writes the former queue position of a started job: the index of the waiting job before it.
+    /// Writes the queue position that a started job had. It is the index of the waiting job before
+    /// it.
     pub(crate) fn started(&mut self, ticket: Ticket) {
         let before = self.waiting.range(..ticket).next_back();
         self.number(before.map_or(GONE, |(_, place)| *place));
@@ -157,19 +160,21 @@ impl<'c> MemoryReader<'c> {
         }
     }
 
-    /// Whether no memory was stored. Then the past is known only from the running and waiting jobs.
+    /// Whether no state was stored. If so, the past is known only from the running and waiting
+    /// jobs.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.is_new
     }
 
-    /// The machine with the jobs that ran and waited when the memory was written.
+    /// The machine at the instant of the stored state, with the jobs that ran and waited at that
+    /// time.
     #[must_use]
     pub fn cluster(&self) -> &'c Cluster<'c> {
         self.cluster
     }
 
-    /// Takes all numbers that have not been read yet.
+    /// Returns all numbers that have not been read yet. After this, nothing is left to read.
     pub fn rest(&mut self) -> &'c [u64] {
         std::mem::take(&mut self.numbers)
     }
@@ -178,19 +183,19 @@ impl<'c> MemoryReader<'c> {
         if self.numbers.is_empty() { Ok(()) } else { Err(wrong()) }
     }
 
-    /// Reads a number.
+    /// Reads an integer.
     pub fn number(&mut self) -> Result<u64, RecallError> {
         let (first, rest) = self.numbers.split_first().ok_or_else(wrong)?;
         self.numbers = rest;
         Ok(*first)
     }
 
-    /// Reads a number that is at most `most`.
+    /// Reads an integer. Fails if it exceeds `most`.
     pub fn up_to(&mut self, most: usize) -> Result<usize, RecallError> {
         usize::try_from(self.number()?).ok().filter(|number| *number <= most).ok_or_else(wrong)
     }
 
-    /// Reads the number of values that follow, each of which takes at least one number.
+    /// Reads a count of values that follow. Fails if fewer numbers than values are left.
     pub fn count(&mut self) -> Result<usize, RecallError> {
         let most = self.numbers.len();
         self.up_to(most)
@@ -212,7 +217,7 @@ impl<'c> MemoryReader<'c> {
         Ok(Time::new(self.real()?))
     }
 
-    /// Reads a text.
+    /// Reads a string.
     pub fn text(&mut self) -> Result<String, RecallError> {
         let length = usize::try_from(self.number()?).map_err(|_| wrong())?;
         let words = length.div_ceil(8);
@@ -226,7 +231,7 @@ impl<'c> MemoryReader<'c> {
         String::from_utf8(bytes).map_err(|_| wrong())
     }
 
-    /// Reads an optional value.
+    /// Reads an optional value, whose presence is written before it.
     pub fn optional<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, RecallError>,
@@ -245,8 +250,10 @@ impl<'c> MemoryReader<'c> {
         }
     }
 
-    /// Reads the former queue position of a started job, as a ticket that no waiting job has.
-    /// `None` if no earlier job still waits. Each ticket of one memory needs its own `index`.
+    /// Reads the queue position that a started job had, as a ticket that belongs to no waiting job.
+    ///
+    /// `None` if no earlier job still waits. All tickets read from one state need different values
+    /// of `index`.
     pub(crate) fn started(&mut self, index: usize) -> Result<Option<Ticket>, RecallError> {
         let place = self.number()?;
         if place == GONE {
@@ -257,14 +264,15 @@ impl<'c> MemoryReader<'c> {
         Ok(before.iter().rev().find_map(|ticket| *ticket).map(|ticket| ticket.behind(index)))
     }
 
-    /// Reads the stored reservations of jobs that still wait; empty if nothing was stored.
+    /// Reads the stored reservations of jobs that still wait. Empty if no state was stored.
     pub fn promises(&mut self) -> Result<Vec<(Ticket, Reservation)>, RecallError> {
         let all = if self.is_new { 0 } else { self.count()? };
         let read = (0..all).map(|_| self.promise().transpose());
         read.flatten().collect()
     }
 
-    /// Reads the reservation of a waiting job; `None` if the job left or may not have this size.
+    /// Reads the reservation of a waiting job. `None` if the job has left the queue, or if it may
+    /// no longer have the reserved size.
     pub fn promise(&mut self) -> Result<Option<(Ticket, Reservation)>, RecallError> {
         let ticket = self.job()?;
         let (at, span, stretch) = (self.time()?, self.real()?, self.real()?);

@@ -1,4 +1,5 @@
-//! The machine and its queue during a run, which only schedulers change, and only by this module.
+//! The machine and its queue during a run. Only schedulers change them, and only through this
+//! module.
 
 mod access;
 mod adopt;
@@ -72,52 +73,58 @@ pub struct Cluster<'a> {
     queue: Queue,
     running: Slab<Box<Running>>,
     out: Slab<OutOfService>,
-    /// Recycled allocations of finished jobs, reused for starting ones.
+    /// Memory of the records of finished jobs. It is reused for jobs that start.
     #[expect(clippy::vec_box, reason = "it is the boxes that are kept")]
     recycled: Vec<Box<Running>>,
     /// Running jobs and outages by expected end, built on first use.
     ends: OnceCell<Ends>,
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
-    /// For requests with several possible sizes or shapes.
+    /// Cache for requests with several possible sizes or shapes: whether they fit the empty
+    /// machine.
     fits: Fits,
-    /// For requests with one possible size and shape.
+    /// Cache for requests with one possible size and shape.
     forms: Forms,
     empty: Facility,
     arrived: u64,
-    /// Maximum number of nodes with which a job could start, by which most attempts fail at once.
+    /// Maximum number of nodes with which a job could start now. Most attempts to start a job fail
+    /// at once by this number.
     most_free: u64,
-    /// How much held nodes and GPUs count towards `most_held`: 1 for each node, unless GPUs count.
+    /// How much held processors and GPUs count towards `most_held`. If GPUs do not count, each
+    /// processor counts 1.
     draws: Draws,
-    /// Largest amount held at once under the power cap; `u64::MAX` without a power cap.
+    /// Largest amount that may be held at once under the power cap; `u64::MAX` without a power cap.
     most_held: u64,
     /// Number of processors requested by the job that started last.
     last_asked: u64,
-    /// Number of claims and releases, and number of releases; used as cache versions.
+    /// Number of claims and releases of nodes so far. `releases` has the releases alone. Both are
+    /// used as versions of caches.
     changes: u64,
     releases: u64,
     without: Option<starts::Without>,
-    /// Number of guards so far that protect parts of nodes.
+    /// Number of guards created so far that protect parts of nodes.
     guards: Cell<u64>,
-    /// Requests that do not fit beside a guard of parts, with the guard's number and `releases`.
+    /// Requests that do not fit beside a reservation of parts of nodes. Before them, the number of
+    /// its guard, and the value of `releases` at that time.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     watches_what_blocks: bool,
     waits: Option<waits::Waits>,
-    /// Outages and interruption histories, if nodes fail or jobs are preempted.
+    /// Outages, and histories of interrupted jobs. `None` if no node fails and no job is preempted.
     service: Option<Box<service::Service>>,
-    /// Numbers of jobs turned away and not yet reported; `None` if not recorded.
+    /// Numbers of the jobs that were turned away and not reported yet. `None` if they are not
+    /// recorded.
     turned_away: Option<Vec<u64>>,
-    /// Access rules, if not every node is open to every job.
+    /// Access rules; `None` if every node is open to every job.
     gate: Option<Arc<access::Gate>>,
     seen: access::Seen,
     power: Option<Box<power::Power>>,
     breach: Option<Box<Breach>>,
-    /// The network's refusal of a job that was started in this pass, which ends the run.
+    /// Error of the network for a job that was started in this scheduling pass. It ends the run.
     unfit: Option<NetworkError>,
 }
 
-/// A job that ended or was interrupted at this instant.
+/// A job that ended or was interrupted at the current instant.
 #[derive(Clone, Debug)]
 pub struct Departure {
     /// The record of the job, with its nodes, its start and its end.
@@ -205,7 +212,9 @@ impl<'a> Cluster<'a> {
         self.queue.after(ticket)
     }
 
-    /// The next waiting job that may be startable; [`startable`](Cluster::startable) is faster.
+    /// The next waiting job behind `ticket` that is not known to be blocked.
+    ///
+    /// [`startable`](Cluster::startable) is faster if all such jobs are needed.
     #[must_use]
     pub fn next_startable(&self, ticket: Ticket) -> Option<Ticket> {
         let Some(site) = self.facility.only_complete_site().filter(|_| self.most_free > 0) else {
@@ -226,7 +235,8 @@ impl<'a> Cluster<'a> {
         self.queue.next_that(ticket, |key| key.fewest <= self.most_free)
     }
 
-    /// Whether the machine is one site with fixed sizes whose allocator finds every free block.
+    /// Whether the machine is a single site with fixed job sizes whose allocator finds every free
+    /// block.
     pub(crate) fn misses_no_block(&self) -> bool {
         self.facility.only_complete_site().is_some()
     }
@@ -240,8 +250,10 @@ impl<'a> Cluster<'a> {
         std::iter::successors(self.head(), |&ticket| self.after(ticket))
     }
 
-    /// The waiting job of a ticket. For a job that has left the queue, the result is a placeholder,
-    /// and the run ends with an error after this scheduling pass.
+    /// The waiting job of a ticket.
+    ///
+    /// If the job has left the queue, the result is a placeholder. The run then ends with an error
+    /// after this scheduling pass.
     #[must_use]
     pub fn job(&self, ticket: Ticket) -> &Job {
         self.queue.job(ticket)
@@ -253,34 +265,36 @@ impl<'a> Cluster<'a> {
         self.queue.has(ticket)
     }
 
-    /// Jobs that joined the queue at this instant, including requeued ones.
+    /// Jobs that joined the queue at the current instant, including requeued jobs.
     #[must_use]
     pub fn arrivals(&self) -> &[Ticket] {
         &self.arrivals
     }
 
-    /// Processors that the last started job requested. Where jobs share nodes, whole nodes count
-    /// with their cores.
+    /// Number of processors that the job started last requested. If it has whole nodes of a machine
+    /// on which jobs share nodes, their cores count.
     pub(crate) fn last_asked(&self) -> u64 {
         self.last_asked
     }
 
-    /// Jobs that ended or were interrupted at this instant.
+    /// Jobs that ended or were interrupted at the current instant.
     #[must_use]
     pub fn departures(&self) -> &[Departure] {
         &self.departures
     }
 
-    /// Jobs that have no reservation in a plan kept between scheduling passes.
+    /// Waiting jobs without a reservation in a plan that a scheduler keeps between scheduling
+    /// passes.
     ///
-    /// These are the arrivals, or all waiting jobs if the cluster [is
-    /// disturbed](Cluster::is_disturbed).
+    /// If the cluster [is disturbed](Cluster::is_disturbed), the plan must be rebuilt, and these
+    /// are all waiting jobs. Otherwise they are the arrivals.
     #[must_use]
     pub fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
     }
 
-    /// Jobs that ended since the last pass; empty if the plan must be rebuilt.
+    /// Jobs that ended since the last scheduling pass. Empty if the scheduler must rebuild its
+    /// plan.
     pub(crate) fn ended_since_plan(&self) -> &[Departure] {
         if self.is_disturbed() { &[] } else { &self.departures }
     }
@@ -291,7 +305,7 @@ impl<'a> Cluster<'a> {
         jobs.map(|end| (end.key(), &*self.running[end.slot as usize]))
     }
 
-    /// Nodes held by running jobs or out of service, in the order in which they should be free.
+    /// Nodes that running jobs hold or that are out of service, sorted by when they should be free.
     pub fn busy_nodes(&self) -> impl Iterator<Item = BusyNodes<'_>> {
         self.ends().iter().map(|end| {
             let (site, until, placement) = (end.site as usize, end.at, self.held_at(end));
@@ -319,20 +333,20 @@ impl<'a> Cluster<'a> {
         ends::held_at(&self.running, &self.out, end)
     }
 
-    /// Returns a running job; `None` if it no longer runs.
+    /// The running job with the given key; `None` if the job no longer runs.
     #[must_use]
     pub fn run(&self, key: RunKey) -> Option<&Running> {
         let running: &Running = self.running.get(key.slot as usize)?;
         (running.id == key.id).then_some(running)
     }
 
-    /// The site with index `index`.
+    /// The site with the given index.
     #[must_use]
     pub fn site(&self, index: usize) -> &Site {
         self.facility.sites()[index].site()
     }
 
-    /// All sites with their allocators, to inspect and to fork.
+    /// All sites and their allocators. They can be inspected, and forked to try something out.
     #[must_use]
     pub fn facility(&self) -> &Facility {
         &self.facility
@@ -345,13 +359,17 @@ impl<'a> Cluster<'a> {
         Outlook::new(self.now, &self.facility, self.busy_nodes(), closures, headroom)
     }
 
-    /// Whether only running jobs can delay jobs: no planned outage, access rule or power cap.
+    /// Whether jobs can be delayed only by running jobs and current outages. If so, there is no
+    /// planned outage, access rule or power cap.
     pub(crate) fn is_unbounded(&self) -> bool {
         let is_open = self.gate.as_ref().is_none_or(|gate| gate.is_open());
         is_open && self.closures().is_empty() && !self.is_capped()
     }
 
-    /// Whether only node counts matter: one site, any free nodes, fixed sizes, and no other limits.
+    /// Whether only numbers of free nodes decide about starts.
+    ///
+    /// This is so on a single site where any free nodes will do, sizes are fixed, and there are no
+    /// planned outages, access rules or power cap.
     pub(crate) fn counts_alone(&self) -> bool {
         let sites = self.facility.sites();
         self.is_unbounded()
@@ -360,7 +378,8 @@ impl<'a> Cluster<'a> {
             && sites[0].finds() == Finds::AnyNodes
     }
 
-    /// Reserves a number of nodes from now on, where [only counts matter](Cluster::counts_alone).
+    /// Reservation of a number of nodes for a waiting job, from now on. Only for machines on which
+    /// [only counts matter](Cluster::counts_alone).
     pub(crate) fn count_now(&self, ticket: Ticket) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let Size { request, stretch } = self.facility.sizes(0, job, self.now).into_iter().next()?;
@@ -368,13 +387,13 @@ impl<'a> Cluster<'a> {
         Some(Reservation { at: self.now, span, stretch, site: 0, hold })
     }
 
-    /// Tells observers that a waiting job was promised a start at `by` or earlier.
+    /// Tells observers that the scheduler promised a waiting job a start at `by` or earlier.
     pub fn promise(&mut self, ticket: Ticket, by: Time) {
         self.queue.scan_key(ticket);
         self.observer.observe(self.now, &Event::Promised(ticket.id, by));
     }
 
-    /// Removes a waiting job from the queue unserved; its ticket becomes invalid.
+    /// Turns a waiting job away: it leaves the queue without a start. Its ticket becomes invalid.
     pub fn turn_away(&mut self, ticket: Ticket) {
         let Some(mut job) = self.queue.remove(ticket) else { return };
         self.facility.counts.waiting -= 1;
@@ -395,7 +414,7 @@ impl<'a> Cluster<'a> {
         self.turned_away.iter_mut().flat_map(std::mem::take)
     }
 
-    /// The next job to finish, and when; `None` if this is later than `by`.
+    /// The running job that finishes next, and when it finishes. `None` if that is later than `by`.
     #[inline(always)]
     pub(crate) fn next_finish(
         &mut self,
@@ -404,7 +423,7 @@ impl<'a> Cluster<'a> {
         self.network.next_finish(by)
     }
 
-    /// Advances the clock to `to`; no event may lie before.
+    /// Advances the clock to `to`. No event may lie between now and `to`.
     #[inline(always)]
     pub(crate) fn elapse(&mut self, to: Time) {
         if to > self.now {
@@ -428,7 +447,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Whether some site has enough free nodes for the oldest waiting job, but not of its shape.
+    /// Whether some site has at least as many free nodes as the oldest waiting job requests.
     fn is_blocked_by_shape(&self) -> bool {
         self.queue.first().is_some_and(|head| {
             let asked = self.queue.job(head).request.nodes();
@@ -437,7 +456,8 @@ impl<'a> Cluster<'a> {
         })
     }
 
-    /// Ends `first` and, unless `only_one`, all jobs that finish now; returns whether any did.
+    /// Ends the job `first`. Unless `only_one` is set, also ends all other jobs that finish now.
+    /// Returns whether any job ended.
     #[inline(always)]
     pub(crate) fn depart(
         &mut self,

@@ -1,4 +1,4 @@
-//! The free nodes from now on, on which a scheduler plans future starts.
+//! Forecast of the free nodes from now on. Schedulers plan future starts with it.
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
@@ -17,21 +17,25 @@ use crate::offer::Proposal;
 use crate::sizing::Size;
 use crate::topology::Node;
 
-/// The future if running jobs end at their estimates and planned jobs start as planned. Where shape
-/// matters, the allocator is asked on copies of the site at the steps of the profile.
+/// Forecast of the machine. Running jobs end at their estimates, planned jobs start as planned.
+///
+/// If shape matters, the allocator is asked on copies of the site. It is asked at the steps of the
+/// profile: the instants at which the number of free nodes changes.
 pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
     free: Vec<Profile>,
-    /// Expected end, site and placement of jobs and outages by end; only where shape matters.
+    /// Running jobs and outages, sorted by expected end: end, site and placement. Left out where
+    /// only node counts matter.
     running: Vec<(Time, usize, Placement)>,
-    /// Planned reservations of particular nodes; only where shape matters.
+    /// Planned reservations of particular nodes. A reservation of a number of nodes is not listed.
     planned: Vec<Reservation>,
-    /// Planned outages and access rules. If there are any, counts do not suffice on any site.
+    /// Planned outages and access rules. If there are any, node counts do not suffice to plan on
+    /// any site.
     closures: Closures,
-    /// Amount that may be held in addition to what is held now, as a function of time.
+    /// Amount that may be held under the power cap in addition to what is held now, over time.
     ///
-    /// `None` without a power cap. Held nodes count by `draws`.
+    /// `None` without a power cap. `draws` says how much held nodes count.
     headroom: Option<Profile>,
     draws: Draws,
 }
@@ -92,9 +96,11 @@ impl Outlook {
         }
     }
 
-    /// Earliest reservation of a job that does not conflict with the plan; `None` if later than
-    /// `by`. Where shape matters, the allocator is asked on a copy of the site at each step with
-    /// enough free nodes.
+    /// Earliest reservation for a job that does not conflict with the plan. `None` if it would
+    /// start later than `by`.
+    ///
+    /// If shape matters, the allocator is asked on a copy of the site, at each step of the profile
+    /// with enough free nodes.
     pub(crate) fn earliest(&self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         (0..self.free.len())
             .filter_map(|site| self.earliest_on(site, job, by))
@@ -102,7 +108,8 @@ impl Outlook {
             .reduce(|best, other| if other.at < best.at { other } else { best })
     }
 
-    /// Moves a reservation of particular nodes to the first instant from which they stay free.
+    /// Moves a reservation of particular nodes to the first instant from which these nodes stay
+    /// free.
     #[must_use]
     pub(crate) fn sooner(&self, job: &Job, reservation: &Reservation) -> Reservation {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
@@ -153,7 +160,7 @@ impl Outlook {
         }
     }
 
-    /// Variant of [`sooner`](Outlook::sooner) for shared nodes that tries all expected ends.
+    /// Variant of [`sooner`](Outlook::sooner) for shared nodes. It tries all expected ends.
     fn sooner_parts(
         &self,
         job: &Job,
@@ -191,8 +198,9 @@ impl Outlook {
         reservation.moved_to(at.copied().unwrap_or(reservation.at))
     }
 
-    /// Lowers the free amounts in a copy of a site to their minimum from `at` to `until`. Running
-    /// jobs that are expected to end by `at` count as ended if `ended` is set.
+    /// Lowers the free amounts in `then`, a copy of a site, to their minimum from `at` to `until`.
+    ///
+    /// If `ended` is set, running jobs that are expected to end by `at` count as ended.
     fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
         if ended {
             self.release_ended(then, site, at);
@@ -235,7 +243,8 @@ impl Outlook {
         ended.filter(|(_, on, _)| *on == site).for_each(|(.., placement)| then.release(placement));
     }
 
-    /// First instant from the reserved start on at which the power cap permits a reservation.
+    /// First instant, not before the reserved start, at which the power cap permits a reservation.
+    /// `None` without a power cap.
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();
@@ -278,7 +287,8 @@ impl Outlook {
         }
     }
 
-    /// Variant of [`earliest`](Outlook::earliest) on one site that tries now and each end.
+    /// Variant of [`earliest`](Outlook::earliest) for one site. It tries the present instant and
+    /// every later end of a job, outage or closure.
     fn earliest_by_instants(
         &self,
         site: usize,
@@ -307,8 +317,10 @@ impl Outlook {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }
 
-    /// Reservation at `at` that does not conflict with the plan, if possible. Running jobs that are
-    /// expected to end by `at` count as ended if `ended` is set.
+    /// Reservation that starts at `at` and does not conflict with the plan; `None` if there is
+    /// none.
+    ///
+    /// If `ended` is set, running jobs that are expected to end by `at` count as ended.
     fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let mut span = self.shortest(site, job);
         if self.facility.shares_nodes() {

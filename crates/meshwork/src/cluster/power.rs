@@ -17,27 +17,28 @@ use crate::topology::{Grid, Node};
 pub(super) struct Power {
     energy: Energy,
     sleep_states: Option<SleepStates>,
-    /// Free and held GPUs of nodes that are in service and awake, in thousandths of a GPU.
+    /// Thousandths of GPUs that are free, then of GPUs that are held. Only nodes that are in
+    /// service and awake count.
     gpus: [u64; 2],
 }
 
 struct SleepStates {
     sleep: Sleep,
     sites: Vec<Site>,
-    /// In the order in which their nodes will fall asleep.
+    /// Idle nodes, in the order in which they will fall asleep.
     idle: VecDeque<IdleNodes>,
-    /// Running jobs that waited for nodes to wake.
+    /// Running jobs whose start waited for nodes to wake.
     delayed: BTreeSet<JobId>,
 }
 
 struct Site {
     grid: Grid,
-    /// Processors and GPUs of each node, where jobs share nodes.
+    /// Types of the nodes, with their processors and GPUs; `None` if jobs do not share nodes.
     types: Option<Arc<NodeTypes>>,
-    /// GPUs of each node that are out of service, in thousandths of a GPU.
+    /// For each node with GPUs out of service, the amount of these GPUs in thousandths of a GPU.
     out: BTreeMap<Node, u64>,
     asleep: NodeSet,
-    /// When each node falls asleep if it stays idle; infinite for a node that is not idle.
+    /// When each node falls asleep if it stays idle. Infinite for a node that is not idle.
     due: Vec<Time>,
 }
 
@@ -59,7 +60,7 @@ impl SleepStates {
         self.idle.push_back(IdleNodes { at, site, placement });
     }
 
-    /// Marks nodes as busy; returns the nodes that were asleep, in ascending order.
+    /// Marks the nodes of a placement as busy. Returns those that were asleep, in ascending order.
     fn mark_busy(&mut self, site: usize, placement: &Placement) -> Vec<Node> {
         let Site { grid, asleep, due, .. } = &mut self.sites[site];
         let mut woken = Vec::new();
@@ -72,7 +73,8 @@ impl SleepStates {
         woken
     }
 
-    /// Puts to sleep the nodes that are due next, if before `by`; none if all were used since.
+    /// Puts to sleep the nodes that are due next; `None` if none are due before `by`. The list is
+    /// empty if all of these nodes were used in the meantime.
     fn next_asleep(&mut self, by: Time) -> Option<(Time, usize, Vec<Node>)> {
         self.idle.front().filter(|idle| idle.at < by)?;
         let IdleNodes { at, site, placement } = self.idle.pop_front()?;
@@ -126,13 +128,13 @@ impl Cluster<'_> {
 
     /// Amount that may be held under the power cap in addition to what is held now.
     ///
-    /// Amounts are in units of [`Draws`]: numbers of nodes, unless GPUs count too.
+    /// The unit is that of [`Draws`]: processors, unless GPUs count too.
     pub(super) fn headroom(&self) -> u64 {
         let held = |power: &Power| self.draws.of(self.state.held, power.gpus[1]);
         self.most_held.saturating_sub(self.power.as_deref().map_or(0, held))
     }
 
-    /// Amount that a placement counts towards the power cap.
+    /// Amount that a placement counts under the power cap.
     pub(super) fn draw_of(&self, site: usize, placement: &Placement) -> u64 {
         draw_of(self.draws, self.site(site), placement)
     }
@@ -143,12 +145,13 @@ impl Cluster<'_> {
 
     /// Whether the power cap forbids a job to start as proposed.
     ///
-    /// Free nodes of the placements `kept` count as held, because they are kept for other jobs.
+    /// Free nodes in the placements `kept` count as held, because they are kept for other jobs.
     pub(super) fn is_too_much(&self, proposal: &Proposal, kept: &[(usize, &Placement)]) -> bool {
         self.draw_of(proposal.site, &proposal.placement) + self.free_of(kept) > self.headroom()
     }
 
-    /// Amount of the nodes of the placements `kept`, or of their parts, that are free now.
+    /// Amount that the free part of the placements `kept` counts under the power cap. The free part
+    /// is the nodes, or parts of nodes, that are free now.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
         if self.facility.shares_nodes() {
             return kept.iter().map(|(site, placement)| self.free_parts_of(*site, placement)).sum();
@@ -165,7 +168,7 @@ impl Cluster<'_> {
         if kept.is_empty() { 0 } else { self.draws.of(free.sum(), 0) }
     }
 
-    /// Amount of the parts of nodes in a placement that are free now.
+    /// Amount that the free part of a placement on shared nodes counts under the power cap.
     fn free_parts_of(&self, site: usize, placement: &Placement) -> u64 {
         let on = self.site(site);
         let (Some(amounts), Some(parts)) = (on.amounts(), &placement.parts) else {
@@ -182,10 +185,10 @@ impl Cluster<'_> {
         parts.parts.iter().map(of_part).sum()
     }
 
-    /// Amount that other jobs may hold under the power cap after a reservation has begun.
+    /// Amount that other jobs may hold under the power cap once a reservation has begun.
     ///
-    /// Nodes held by jobs that are still expected to run at that time are already subtracted, as
-    /// are the reserved nodes. `u64::MAX` without a power cap.
+    /// The reserved nodes are already subtracted, and so are the nodes of jobs that are expected to
+    /// run then. `u64::MAX` without a power cap.
     pub(super) fn headroom_beside(&self, reservation: &Reservation) -> u64 {
         if !self.is_capped() {
             return u64::MAX;
@@ -197,15 +200,16 @@ impl Cluster<'_> {
         draw_of_hold(self.draws, self.site(reservation.site), reservation)
     }
 
-    /// Amount that the power cap permits in addition to what is held at an instant. Running jobs
-    /// are assumed to end at their estimates.
+    /// Amount that the power cap permits at an instant, in addition to what running jobs hold then.
+    /// Running jobs are assumed to end at their estimates.
     fn headroom_at(&self, at: Time) -> u64 {
         let ended = self.running().take_while(|(_, ran)| ran.expected_end.max(self.now) <= at);
         let back = ended.map(|(_, ran)| self.draw_of(ran.site, &ran.placement));
         self.headroom().saturating_add(back.sum())
     }
 
-    /// First instant from `from` on at which the power cap permits a reservation, or else `from`.
+    /// First instant, not before `from`, at which the power cap permits a reservation. If it never
+    /// does, returns `from`.
     pub(super) fn held_from(&self, reservation: &Reservation, from: Time) -> Time {
         let amount = self.draw_of_hold(reservation);
         let ends = self.busy_nodes().map(|holding| holding.until.max(from));
@@ -213,7 +217,8 @@ impl Cluster<'_> {
         instants.find(|&at| self.headroom_at(at) >= amount).unwrap_or(from)
     }
 
-    /// Puts to sleep all nodes that are due before `to`, and sets clock and power use.
+    /// Puts to sleep all nodes that are due before `to`. Advances the clock to each of these
+    /// instants, and updates the power use.
     #[cold]
     pub(super) fn pass_with_power(&mut self, to: Time) {
         let Some(mut power) = self.power.take() else { return };
@@ -237,7 +242,7 @@ impl Cluster<'_> {
         self.power = Some(power);
     }
 
-    /// Wakes the nodes that a job takes; returns how long the job waits for them.
+    /// Wakes those nodes of a job that are asleep. Returns how long the job waits for them.
     #[cold]
     pub(super) fn wake(&mut self, id: JobId, site: usize, placement: &Placement) -> f64 {
         let held = self.gpu_shares(site, placement);
@@ -272,12 +277,13 @@ impl Cluster<'_> {
         }
     }
 
-    /// GPUs that a placement holds, in thousandths; 0 if jobs do not share nodes.
+    /// Amount of GPUs that a placement holds, in thousandths of a GPU; 0 if jobs do not share
+    /// nodes.
     fn gpu_shares(&self, site: usize, placement: &Placement) -> u64 {
         gpu_shares(self.site(site), placement)
     }
 
-    /// The nodes of a placement on which no other job runs.
+    /// The nodes of a placement on which no other job runs. All of them if jobs do not share nodes.
     fn idle_part(&self, site: usize, placement: &Placement) -> Placement {
         let site = self.site(site);
         match site.amounts() {
@@ -329,7 +335,7 @@ impl Cluster<'_> {
     }
 }
 
-/// Number of GPUs that a placement holds, in thousandths of a GPU; 0 if jobs do not share nodes.
+/// Amount of GPUs that a placement holds, in thousandths of a GPU; 0 if jobs do not share nodes.
 fn gpu_shares(site: &machine::Site, placement: &Placement) -> u64 {
     match (site.topology().types(), &placement.parts) {
         (Some(types), Some(parts)) => {
@@ -339,13 +345,13 @@ fn gpu_shares(site: &machine::Site, placement: &Placement) -> u64 {
     }
 }
 
-/// Amount that a placement on a site counts towards the power cap.
+/// Amount that a placement on a site counts under the power cap.
 pub(super) fn draw_of(draws: Draws, site: &machine::Site, placement: &Placement) -> u64 {
     let shares = if draws.counts_gpus() { gpu_shares(site, placement) } else { 0 };
     draws.of(placement.len().into(), shares)
 }
 
-/// Amount that the nodes of a reservation on a site count towards the power cap.
+/// Amount that the nodes of a reservation on a site count under the power cap.
 pub(super) fn draw_of_hold(draws: Draws, site: &machine::Site, reservation: &Reservation) -> u64 {
     match &reservation.hold {
         Hold::Nodes(placement) => draw_of(draws, site, placement),
@@ -354,7 +360,7 @@ pub(super) fn draw_of_hold(draws: Draws, site: &machine::Site, reservation: &Res
 }
 
 impl Site {
-    /// Numbers of processors and of GPUs in service on the given nodes; GPUs in thousandths.
+    /// Number of processors in service on the given nodes, and their GPUs in thousandths of a GPU.
     fn has(&self, nodes: &[Node]) -> (u64, u64) {
         let Some(types) = &self.types else { return (nodes.len() as u64, 0) };
         nodes.iter().fold((0, 0), |(processors, gpus), &node| {
@@ -364,14 +370,16 @@ impl Site {
         })
     }
 
-    /// Marks a GPU as out of service; returns its thousandths, or 0 if its node sleeps.
+    /// Marks a GPU, or a share of it, as out of service. Returns the share that is no longer awake,
+    /// in thousandths of a GPU: `shares`, or 0 if the node already sleeps.
     fn mark_out(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         *self.out.entry(block.base).or_default() += shares;
         if self.asleep.contains(block.base) { 0 } else { shares }
     }
 
-    /// Puts a GPU or a share back into service; returns its thousandths, or 0 if its node sleeps.
+    /// Puts a GPU, or a share of it, back into service. Returns the share that is awake again, in
+    /// thousandths of a GPU: `shares`, or 0 if the node sleeps.
     fn mark_in(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         self.out.entry(block.base).and_modify(|out| *out -= shares);

@@ -11,22 +11,25 @@ use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::topology::Node;
 
-/// Treatment of a running job that is preempted.
+/// How a running job that is preempted continues later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preempted {
-    /// Requeued at its old position; later restarts from its last checkpoint or from the beginning.
+    /// The job is requeued at its old position. Later it restarts from its last checkpoint, or from
+    /// the beginning if there is none.
     Requeued,
-    /// Requeued at its old position; later resumes where it stopped, but only on the same nodes.
+    /// The job is requeued at its old position. Later it resumes where it stopped, but only on the
+    /// same nodes.
     Suspended,
 }
 
 impl Cluster<'_> {
-    /// Starts a waiting job at once on nodes freed by preempting some running jobs.
+    /// Starts a waiting job at once, on nodes that become free by preempting some running jobs.
     ///
-    /// The victims are removed from a copy of the machine in the given order, except those on nodes
-    /// that the job may never use, until the job has a placement. Those that hold nodes of it are
-    /// preempted, and their new tickets returned. `None` without a placement, or if it conflicts
-    /// with a planned outage, an access rule or the power cap.
+    /// The `victims` are removed from a copy of the machine, one after the other in the given
+    /// order, until the waiting job has a placement there. Victims on nodes that the job may never
+    /// use are skipped. Then the victims that hold nodes of the placement are preempted, and their
+    /// new tickets are returned. `None` if there is no placement, or if it conflicts with a planned
+    /// outage, an access rule or the power cap.
     ///
     /// # Complexity
     /// A copy of the machine, and one query to the allocator for each victim until one succeeds.
@@ -75,7 +78,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// Victims, tried in the given order, that hold a resource which a placement lacks on a node.
+    /// Victims that must stop because they hold resources that the parts of a placement still lack.
+    /// They are tried in the given order.
     fn in_the_way_of_parts(&self, site: usize, parts: &Parts, victims: &[RunKey]) -> Vec<RunKey> {
         let Some(amounts) = self.site(site).amounts() else { return Vec::new() };
         // Amount of each cell that is missing.
@@ -127,7 +131,8 @@ impl Cluster<'_> {
         Ok(again)
     }
 
-    /// Removes victims from a copy of the machine, in order, until a waiting job has a placement.
+    /// Removes victims from a copy of the machine, in order, until a waiting job has a placement
+    /// there. Returns this placement as a proposal.
     fn propose_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
         let fewest = self.queue.scan_key(ticket).fewest;
         let around = self.queue.around(ticket, self.now);

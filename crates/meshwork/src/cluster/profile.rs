@@ -6,13 +6,16 @@ use crate::job::Time;
 
 /// Step function of time: the number of nodes that are free if no other job starts.
 ///
-/// Chunks of steps have a minimum and a maximum, by which a search skips them. Within a chunk, the
-/// steps with enough nodes are the bits of one word. **O(log s + s / c + c)** for chunks of *c*.
+/// Steps are stored in chunks. A search skips chunks by their minimum and maximum. Within a chunk,
+/// the steps with enough nodes are the set bits of one word. A search takes **O(log s + s / c +
+/// c)** for *s* steps in chunks of *c*.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
-    /// Chunks by time, at least one. Numbers may be negative if a reservation waits for a late job.
+    /// Chunks of steps, sorted by time; at least one. Numbers of free nodes may be negative, if a
+    /// reservation waits for a job past its estimate.
     chunks: Vec<Chunk>,
-    /// Index of the chunk of the last query, near which the next query usually looks.
+    /// Index of the chunk of the last query. The next query usually needs the same chunk or a near
+    /// one.
     near: Cell<usize>,
 }
 
@@ -27,7 +30,7 @@ struct Chunk {
     most: i64,
 }
 
-/// Short enough to scan, and for one bit of a word per step.
+/// Maximum number of steps in a chunk. Few enough to scan, and to have one bit of a word for each.
 const MAX_STEPS: usize = 32;
 
 impl Chunk {
@@ -46,12 +49,14 @@ impl Chunk {
         (self.first, self.least, self.most) = (self.times[0], least, most);
     }
 
-    /// Index of the last step that begins by this instant, or of the first step.
+    /// Index of the last step that begins at or before `instant`. If there is none, index of the
+    /// first step.
     fn step_at(&self, instant: Time) -> usize {
         self.first_after(instant).saturating_sub(1)
     }
 
-    /// Index of the first step at or after this instant. Counting beats bisection for so few steps.
+    /// Index of the first step at or after `instant`. With so few steps, counting is faster than
+    /// bisection.
     fn first_from(&self, instant: Time) -> usize {
         self.times.iter().map(|from| usize::from(*from < instant)).sum()
     }
@@ -60,7 +65,7 @@ impl Chunk {
         self.times.iter().map(|from| usize::from(*from <= instant)).sum()
     }
 
-    /// Variant of [`Profile::change`] within the chunk, which must have space for two steps.
+    /// Variant of [`Profile::change`] within one chunk, which must have space for two more steps.
     fn change(&mut self, from: Time, until: Time, count: i64) {
         let begin = self.first_from(from);
         let end = self.first_from(until);
@@ -92,15 +97,15 @@ impl Chunk {
         self.raised + self.levels[self.levels.len() - 1]
     }
 
-    /// A bit for each step with at least `count` free nodes.
+    /// A word with a set bit for each step that has at least `count` free nodes.
     fn enough(&self, count: i64) -> u64 {
         let level = count - self.raised;
         // From last to first, since one common shift is faster than a separate shift for each bit.
         self.levels.iter().rev().fold(0, |bits, here| bits << 1 | u64::from(*here >= level))
     }
 
-    /// Whether `count` nodes are free at all steps (`true`), at none (`false`), or at some
-    /// (`None`).
+    /// Compares all steps of the chunk with `count`. `true` if each has at least `count` free
+    /// nodes, `false` if none has, and `None` otherwise.
     fn throughout(&self, count: i64) -> Option<bool> {
         let level = count - self.raised;
         if self.least >= level {
@@ -115,7 +120,9 @@ impl Profile {
         Profile { chunks: vec![Chunk::new(vec![now], vec![free as i64], 0)], near: Cell::new(0) }
     }
 
-    /// Adds `count`, which may be negative, between two instants, and keeps a step at either end.
+    /// Adds `count`, which may be negative, to the free nodes from `from` to `until`. Without
+    /// `until`, the change lasts for ever. A step begins at either instant, even if nothing changes
+    /// there.
     pub(crate) fn add(&mut self, from: Time, until: Option<Time>, count: i64) {
         if let Some(until) = until {
             self.cut(until);
@@ -124,7 +131,8 @@ impl Profile {
         self.raise(from, until, count);
     }
 
-    /// Adds like [`add`](Profile::add), but removes a step at either end if nothing changes there.
+    /// Adds `count` like [`add`](Profile::add). If nothing changes at `from` or `until`, no step is
+    /// left there.
     pub(crate) fn change(&mut self, from: Time, until: Time, count: i64) {
         let index = self.chunk_of(from);
         let chunk = &mut self.chunks[index];
@@ -137,7 +145,7 @@ impl Profile {
         self.join(from);
     }
 
-    /// Makes a step begin at an instant, unless it lies before all steps.
+    /// Makes a step begin at `instant`, unless `instant` lies before all steps.
     fn cut(&mut self, instant: Time) {
         let index = self.chunk_of(instant);
         let chunk = &mut self.chunks[index];
@@ -178,7 +186,8 @@ impl Profile {
         }
     }
 
-    /// Removes the step that begins at an instant if nothing changes there and it is not the first.
+    /// Removes the step that begins at `instant` if it equals the step before it. The first step is
+    /// never removed.
     fn join(&mut self, instant: Time) {
         let index = self.chunk_of(instant);
         let at = self.chunks[index].first_from(instant);
@@ -216,7 +225,7 @@ impl Profile {
         self.chunks.remove(index + 1);
     }
 
-    /// Drops the steps that end before `now`, and lets the first of the others begin at `now`.
+    /// Drops the steps that end before `now`. The first remaining step then begins at `now`.
     pub(crate) fn advance(&mut self, now: Time) {
         if now <= self.chunks[0].first {
             return;
@@ -250,7 +259,7 @@ impl Profile {
         last.and_then(|last| chunk.times.get(last + 1)).copied().unwrap_or(next)
     }
 
-    /// The first interval between two instants in which the number of free nodes is negative.
+    /// The first interval between `from` and `until` in which the number of free nodes is negative.
     pub(crate) fn overdrawn_in(&self, from: Time, until: Time) -> Option<(Time, Time)> {
         if from >= until {
             return None;
@@ -260,7 +269,7 @@ impl Profile {
         Some((begin, walk.seek_enough(Some(until)).unwrap_or(until)))
     }
 
-    /// Minimum and maximum number of free nodes between two instants.
+    /// Minimum and maximum number of free nodes from `from` to `until`.
     pub(crate) fn range(&self, from: Time, until: Time) -> (i64, i64) {
         let (mut least, mut most) = (i64::MAX, i64::MIN);
         for chunk in &self.chunks[self.chunk_of(from)..] {
@@ -282,7 +291,7 @@ impl Profile {
         (least, most)
     }
 
-    /// Numbers of free nodes right before an instant and at the instant.
+    /// Number of free nodes right before an instant, and number of free nodes at this instant.
     pub(crate) fn around(&self, instant: Time) -> (i64, i64) {
         let index = self.chunk_of(instant);
         let chunk = &self.chunks[index];
@@ -299,7 +308,7 @@ impl Profile {
     }
 
     /// First instant between `begin` and `limit` from which `count` nodes stay free long enough.
-    /// They must stay free up to the instant that `needed` returns for it.
+    /// For each instant, `needed` returns how long they must stay free.
     pub(crate) fn first_gap(
         &self,
         begin: Time,
@@ -316,7 +325,8 @@ impl Profile {
         }
     }
 
-    /// Intervals with at least `count` free nodes that begin before `limit`, clipped to `begin`.
+    /// Intervals in which at least `count` nodes are free. An interval that began before `begin` is
+    /// returned as beginning at `begin`. Only intervals that begin before `limit` are returned.
     pub(crate) fn gaps(
         &self,
         begin: Time,
@@ -360,19 +370,22 @@ impl Profile {
     }
 }
 
-/// A cursor that alternates between steps with enough and with too few free nodes.
+/// Cursor over the steps of a profile. It alternates between steps with enough and with too few
+/// nodes.
 struct Walk<'a> {
-    /// Lower bound of the returned instants, after which the first step may have begun.
+    /// Instant at which the search began. Returned instants are not earlier, even if the first step
+    /// is.
     begin: Time,
     count: i64,
     chunks: &'a [Chunk],
     at: usize,
-    /// A bit for each step of the current chunk with enough free nodes.
+    /// A word with a set bit for each step of the current chunk that has enough free nodes.
     enough: u64,
 }
 
 impl Walk<'_> {
-    /// Advances to the first step before `limit` with enough free nodes, from the current step on.
+    /// Advances to the first step with enough free nodes, beginning with the current step. `None`
+    /// if there is none before `limit`.
     fn seek_enough(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = self.enough >> self.at;
@@ -385,7 +398,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Advances to the first step before `limit` with too few free nodes, from the current step on.
+    /// Advances to the first step with too few free nodes, beginning with the current step. `None`
+    /// if there is none before `limit`.
     fn seek_too_few(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = !self.enough >> self.at;
@@ -399,7 +413,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Advances to the next chunk before `limit` with a step whose bit, inverted if `so`, is set.
+    /// Skips chunks whose steps all have enough nodes, if `so` is set, or too few nodes otherwise.
+    /// `None` if no other chunk begins before `limit`.
     fn skip_chunks(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
         let (count, ahead) = (self.count, &self.chunks[1..]);
         let next = ahead.iter().position(|chunk| {

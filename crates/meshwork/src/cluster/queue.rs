@@ -10,37 +10,42 @@ use crate::job::{Job, Request, Time};
 use crate::observe::JobId;
 use crate::offer::QueueView;
 
-/// Handle of a waiting job, valid until the job leaves the queue, and ordered like the queue.
+/// Handle of a waiting job. It is valid until the job leaves the queue. Tickets are ordered like
+/// the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// Place in the queue: even if appended at the end, odd if requeued at the old position.
+    /// Position in the queue. It is even if the job was appended at the end, and odd if the job was
+    /// requeued at its old position.
     place: u64,
-    /// The job's identifier; jobs are numbered in order of arrival.
+    /// Identifier of the job. Jobs are numbered in order of arrival.
     pub id: JobId,
     slot: u32,
 }
 
 impl Ticket {
-    /// A ticket right behind this one that belongs to no waiting job.
+    /// A ticket right behind this one in queue order. It belongs to no waiting job.
     pub(super) fn behind(self, index: usize) -> Ticket {
         let id = JobId(u64::MAX - index as u64);
         Ticket { place: self.place + 1, id, slot: NO_SLOT }
     }
 }
 
-/// Minimum number of nodes and estimate of a waiting job, stored apart from it for cache locality.
+/// The needs by which searches compare waiting jobs: minimum number of nodes, and estimate. They
+/// are stored apart from the jobs for cache locality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ScanKey {
-    /// Lower bound on the nodes that the job needs to start.
+    /// Lower bound on the number of nodes that the job needs to start.
     pub fewest: u64,
     pub estimate: f64,
 }
 
 const CHUNK: usize = 64;
 
-/// A list of waiting jobs from which a job can be removed at any position. Searches use the
-/// [`Line`] and the [`FormQueues`], which are built on first use, since most schedulers need
-/// neither. Appending, removing and reading the next job take **O(1)** without them.
+/// List of waiting jobs, from which a job can be removed at any position.
+///
+/// Searches use the [`Line`] and the [`FormQueues`]. These are built on first use, since most
+/// schedulers need neither. While they are not built, it takes **O(1)** to append or remove a job
+/// or to read the next one.
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: Slab<Waiting>,
@@ -48,58 +53,64 @@ pub(crate) struct Queue {
     last: Option<Ticket>,
     line: OnceCell<Line>,
     form_queues: OnceCell<FormQueues>,
-    /// Queue position of the next appended job, at least twice the number of the next to arrive.
+    /// Lowest position for the next job that is appended. Its position is also at least twice its
+    /// arrival index.
     end: u64,
-    /// The first ticket that a caller used after its job had left the queue.
+    /// The first ticket that a caller used although its job had left the queue.
     stale: Cell<Option<Ticket>>,
-    /// Returned for a ticket whose job has left the queue. It can never start.
+    /// Entry that is returned for a ticket whose job has left the queue. It can never start.
     placeholder: OnceCell<Box<Waiting>>,
 }
 
 struct Waiting {
     job: Job,
     key: ScanKey,
-    /// `None` if there are several sites, or if the job may get another size than requested.
+    /// Form of the job's request. `None` if there are several sites, or if the job may get another
+    /// size than requested.
     form: Option<Form>,
     ticket: Ticket,
-    /// Slots of the neighbours in the queue, or [`NO_SLOT`].
+    /// Slots of the jobs before and after this one in the queue. [`NO_SLOT`] if there is none.
     before: u32,
     after: u32,
 }
 
 const NO_SLOT: u32 = u32::MAX;
 
-/// The waiting jobs by form: the size and shape in which the allocator is asked for a job.
+/// The waiting jobs by form: the size and shape in which a job's request is put to the allocator.
 #[derive(Default)]
 pub(crate) struct FormQueues {
-    /// By index of the form.
+    /// Waiting jobs of each form, by index of the form.
     lines: Vec<Line>,
-    /// The first job of each form, in queue order, which a scheduling pass tries first.
+    /// The first job of each form, in queue order. A scheduling pass tries these jobs first.
     firsts: VecDeque<(Ticket, Form)>,
 }
 
-/// Waiting jobs in queue order, for searches that skip chunks by their minimum needs. With *q* jobs
-/// in chunks of *c*, removal takes **O(log q + c)**, and a search **O(q / c + c)**.
+/// Waiting jobs in queue order, in chunks. A search skips a chunk if the job's minimum needs are
+/// too high.
+///
+/// With *q* jobs in chunks of *c*, removal takes **O(log q + c)**, and a search **O(q / c + c)**.
 #[derive(Default)]
 struct Line {
     chunks: VecDeque<Chunk>,
-    /// Buffer of the last emptied chunk, since a short queue often adds and removes chunks.
+    /// Buffer of the chunk that was emptied last. It is reused, since a short queue often adds and
+    /// removes chunks.
     recycled: Vec<(Ticket, ScanKey)>,
 }
 
 #[derive(Default)]
 struct Chunk {
-    /// Jobs in queue order, preceded by `gone` entries of removed jobs.
+    /// Jobs in queue order. The first `gone` entries are of removed jobs.
     jobs: Vec<(Ticket, ScanKey)>,
     gone: usize,
-    /// Lower bound on the nodes and on the run time that each job of the chunk needs.
+    /// Lower bounds, over the jobs of the chunk, on the needed nodes and on the estimate.
     least: Option<ScanKey>,
     taken_since: u32,
-    /// Index of the job found last, which is usually removed next.
+    /// Index of the job that the last search found. It is usually the next to be removed.
     found: Cell<usize>,
 }
 
-/// Number of removals, of jobs at the lower bound of needs, after which that bound is recomputed.
+/// Number of removals after which the lower bounds of a chunk are recomputed. Only removed jobs
+/// that were at a lower bound count.
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
@@ -135,7 +146,8 @@ impl Chunk {
         self.has_lost(key);
     }
 
-    /// Number of jobs of the chunk before a queue position, from the last found index if possible.
+    /// Number of jobs of the chunk before the queue position `place`. The index found by the last
+    /// search is tried first.
     #[inline]
     fn before(&self, place: u64) -> usize {
         let (waiting, found) = (self.waiting(), self.found.get());
@@ -147,7 +159,8 @@ impl Chunk {
         waiting.iter().map(|(other, _)| usize::from(other.place < place)).sum()
     }
 
-    /// Recomputes the lower bound of needs after several removals that may have raised it.
+    /// Notes that a job with the needs `key` was removed. After several removals that may have
+    /// raised the lower bounds, recomputes them.
     fn has_lost(&mut self, key: ScanKey) {
         let was_more = |least: ScanKey| key.fewest > least.fewest && key.estimate > least.estimate;
         if self.least.is_some_and(was_more) {
@@ -208,14 +221,16 @@ impl Line {
         self.chunks.back()?.jobs.last().map(|(ticket, _)| *ticket)
     }
 
-    /// Frees most of the memory of an empty line, since each of thousands of forms may have a line.
+    /// Frees most of the memory of an empty line. There may be thousands of forms, each with a
+    /// line.
     fn shrink(&mut self) {
         if self.chunks.is_empty() && self.recycled.capacity() > 4 {
             *self = Line::default();
         }
     }
 
-    /// The next job behind `ticket`, which need not be in the line, that satisfies `may_start`.
+    /// The next job behind `ticket` that satisfies `may_start`. The job of `ticket` need not be in
+    /// the line.
     fn next_that(&self, ticket: Ticket, may_start: impl Fn(ScanKey) -> bool) -> Option<Ticket> {
         let first = self.chunks.front()?;
         // Most searches start behind the head of the queue.
@@ -300,7 +315,8 @@ impl Queue {
         ticket
     }
 
-    /// Requeues a job at the end, or at its old position before all jobs requeued at the end.
+    /// Requeues a job, at the end or at its old position. The old position lies before all jobs
+    /// that were requeued at the end.
     pub(crate) fn put_back(
         &mut self,
         id: JobId,
@@ -325,7 +341,7 @@ impl Queue {
         ticket
     }
 
-    /// Stores a job before `next`, or at the end if that is `None`.
+    /// Stores a job right before the job `next`. If `next` is `None`, stores it at the end.
     #[inline(always)]
     fn link(
         &mut self,
@@ -382,7 +398,7 @@ impl Queue {
         self.first
     }
 
-    /// The next waiting job behind `ticket`, even if the job of `ticket` no longer waits.
+    /// The next waiting job behind `ticket`. The job of `ticket` itself need not wait any more.
     pub(crate) fn after(&self, ticket: Ticket) -> Option<Ticket> {
         match self.jobs.get(ticket.slot as usize).filter(|waiting| waiting.ticket == ticket) {
             Some(waiting) => self.jobs.get(waiting.after as usize).map(|after| after.ticket),
@@ -390,7 +406,8 @@ impl Queue {
         }
     }
 
-    /// The next job behind `ticket` that satisfies the monotonic `may_start`.
+    /// The next job behind `ticket` that satisfies `may_start`. If `may_start` holds for some
+    /// needs, it must hold for all lower needs.
     pub(crate) fn next_that(
         &self,
         ticket: Ticket,
@@ -404,7 +421,7 @@ impl Queue {
         waiting.is_some_and(|waiting| waiting.ticket.place == ticket.place)
     }
 
-    /// The entry of a ticket; a placeholder if the job has left the queue.
+    /// The queue entry of a ticket. If its job has left the queue, this is a placeholder.
     #[inline]
     fn waiting(&self, ticket: Ticket) -> &Waiting {
         match self.jobs.get(ticket.slot as usize) {
@@ -432,7 +449,8 @@ impl Queue {
         &self.waiting(ticket).job
     }
 
-    /// `None` if there are several sites, or if the job may get another size than requested.
+    /// Form of a waiting job's request. `None` if there are several sites, or if the job may get
+    /// another size than requested.
     #[inline]
     pub(crate) fn form(&self, ticket: Ticket) -> Option<Form> {
         self.waiting(ticket).form
@@ -447,7 +465,7 @@ impl Queue {
         Around { queue: self, ticket, now }
     }
 
-    /// Removes a job; `None` if it has already left the queue.
+    /// Removes a job from the queue; `None` if it has already left the queue.
     #[inline]
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Job> {
         let waiting = self.jobs.get(ticket.slot as usize);
@@ -475,7 +493,7 @@ impl Queue {
 }
 
 impl FormQueues {
-    /// Adds a job to the line of its form, into which `join` inserts it.
+    /// Adds a job to the line of its form. `join` is the function that puts it into this line.
     fn push(
         &mut self,
         ticket: Ticket,
@@ -532,7 +550,7 @@ impl FormQueues {
     }
 }
 
-/// Inserts the first job of a form into `firsts`, nearly always at the end.
+/// Inserts the first job of a form into `firsts`. This is nearly always at the end.
 fn put_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket, form: Form) {
     if firsts.back().is_none_or(|(last, _)| last.place < ticket.place) {
         firsts.push_back((ticket, form));
@@ -551,7 +569,7 @@ fn take_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket) {
     }
 }
 
-/// View of the queue for a sizing or a selector that handles one of the waiting jobs.
+/// The queue as a sizing or a selector sees it while it handles one of the waiting jobs.
 pub(crate) struct Around<'a> {
     queue: &'a Queue,
     ticket: Ticket,

@@ -7,7 +7,7 @@ use crate::sizing::Size;
 /// When and where a waiting job would start if running jobs ended at their estimates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reservation {
-    /// When the reservation starts.
+    /// Instant at which the reservation starts.
     pub at: Time,
     /// Run time of the job on the reserved nodes: its estimate times `stretch`.
     pub span: f64,
@@ -20,8 +20,10 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// When the reserved nodes are free again, by the job's estimate. It is rounded like the end of
-    /// a job. A job of no length holds its nodes until the next representable instant.
+    /// Instant at which the reserved nodes are free again if the job runs for its estimate.
+    ///
+    /// The instant is rounded like the end of a job. A job of zero length holds its nodes until the
+    /// next representable instant.
     #[must_use]
     pub fn until(&self) -> Time {
         (self.at + self.span).max(self.at.next())
@@ -36,13 +38,14 @@ impl Reservation {
 
 /// The nodes of a reservation.
 ///
-/// Where any nodes will do, only their number is reserved, as in textbook backfilling. Where shape
-/// matters, a placement is reserved, which a number of free nodes would not ensure.
+/// If the job can run on any free nodes, only their number is reserved, as in textbook backfilling.
+/// If shape matters, a placement is reserved. A number of free nodes would then not be enough.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hold {
-    /// A fixed placement: exactly these nodes.
+    /// A fixed placement: exactly the given nodes.
     Nodes(Placement),
-    /// A number of nodes, any of which will do, as a request in the form of the site's allocator.
+    /// A number of nodes, any of which will do. The request is in the form that the site's
+    /// allocator uses.
     Count(Request),
 }
 
@@ -57,14 +60,14 @@ impl Hold {
     }
 }
 
-/// A protected reservation: other jobs start only if they do not delay it.
+/// A protected reservation. Other jobs start only if they do not delay it.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    /// The protected reservation; its start is EASY's *shadow time*.
+    /// The protected reservation. Its start is EASY's *shadow time*.
     pub reservation: Reservation,
-    /// EASY's *extra nodes*, free at the shadow time and not needed by the reserved job.
+    /// EASY's *extra nodes*: nodes free at the shadow time that the reserved job does not need.
     pub(super) extra_nodes: u64,
-    /// Amount that the power cap leaves to other jobs from the reserved start on. `u64::MAX`
+    /// Amount that the power cap leaves to other jobs from the reserved start on; `u64::MAX`
     /// without a cap.
     pub(super) headroom: u64,
     pub(super) beside: Option<Box<BesideParts>>,
@@ -74,13 +77,14 @@ pub struct Guard {
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
     pub(super) site: usize,
-    /// Identifier of the limits; copies have the same number.
+    /// Identifier of these limits. A copy of the limits has the same number.
     pub(super) number: u64,
     pub(super) limits: CellLimits,
 }
 
 impl BesideParts {
-    /// Lowers the limits by what a job holds of the reserved nodes beyond the reserved start.
+    /// Lowers the limits by the parts of reserved nodes that another job holds beyond the reserved
+    /// start.
     pub(super) fn take(&mut self, placement: &Placement) {
         let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
         for part in parts {
@@ -115,9 +119,9 @@ impl Guard {
         Guard { reservation, extra_nodes, headroom: u64::MAX, beside: None }
     }
 
-    /// Lowers the amount that the power cap leaves to other jobs at the reserved start.
+    /// Lowers the amount that the power cap leaves to other jobs from the reserved start on.
     ///
-    /// `draw` is the amount that another job holds beyond the reserved start.
+    /// `draw` is the amount that a newly started job holds beyond the reserved start.
     pub(super) fn take_headroom(&mut self, draw: u64) {
         if self.headroom < u64::MAX {
             self.headroom -= draw;

@@ -11,21 +11,22 @@ use crate::observe::Event;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReshapeError {
-    /// One job is listed twice among the changes.
+    /// A job is listed twice among the changes.
     #[error("a job cannot be moved to two places")]
     Twice,
-    /// A number is out of range: `rate` must be positive, `more` non-negative, both finite.
+    /// A number is out of range. `rate` must be positive, `more` must not be negative, and both
+    /// must be finite.
     #[error("a job cannot go on at rate {rate} with {more} more to do")]
     Numbers {
-        /// The rejected rate of work.
+        /// The rejected rate of work of the job.
         rate: f64,
         /// The rejected additional work, in units of time at rate 1.
         more: f64,
     },
-    /// The job does not run.
+    /// A job to be moved or resized does not run.
     #[error("a job that does not run cannot be moved")]
     NotRunning,
-    /// Some of the nodes to continue on are not free.
+    /// Some of the nodes on which a job is to continue are not free.
     #[error(transparent)]
     Claim(#[from] ClaimError),
 }
@@ -35,16 +36,18 @@ pub enum ReshapeError {
 pub struct Reshape {
     /// Key of the running job.
     pub key: RunKey,
-    /// The nodes on which the job continues, on its present site; they may be its present nodes.
+    /// The nodes on which the job continues, on its present site. They may be the nodes that it
+    /// holds now.
     pub placement: Placement,
-    /// The job's new rate of work, above 0. At rate 1 its work takes its run time.
+    /// The job's new rate of work, above 0. At rate 1, the work takes as long as the job's run
+    /// time.
     pub rate: f64,
     /// Work added to the remaining work of the job, in units of time at rate 1.
     pub more: f64,
 }
 
 impl Cluster<'_> {
-    /// Variant of [`reshape_all`](Cluster::reshape_all) for one job.
+    /// Moves or resizes one running job: see [`reshape_all`](Cluster::reshape_all).
     pub fn reshape(
         &mut self,
         key: RunKey,
@@ -55,13 +58,14 @@ impl Cluster<'_> {
         self.reshape_all(vec![Reshape { key, placement, rate, more }])
     }
 
-    /// Moves and resizes running jobs at once, so that one may take nodes that another leaves.
+    /// Moves and resizes running jobs all at once. So one job may take nodes that another job
+    /// leaves.
     ///
     /// Observers receive the changes in the order of `changes`.
     ///
     /// # Errors
     /// If a job does not run or is named twice, if nodes are held by other jobs, or if a number is
-    /// out of range. Nothing has changed then.
+    /// out of range. In these cases nothing is changed.
     pub fn reshape_all(&mut self, changes: Vec<Reshape>) -> Result<(), ReshapeError> {
         let mut keys: Vec<RunKey> = changes.iter().map(|change| change.key).collect();
         keys.sort_unstable();

@@ -1,4 +1,5 @@
-//! Outages and repairs of nodes, which to all components appear as held, and interrupted jobs.
+//! Outages and repairs of nodes, and interrupted jobs. To components, a node out of service is
+//! held.
 
 use std::collections::BTreeMap;
 
@@ -15,26 +16,32 @@ use crate::network::RunKey;
 use crate::observe::{Event, JobId, Running};
 use crate::topology::Node;
 
-/// Maximum number of interruptions of a job; a job with more is assumed never to finish.
+/// Maximum number of interruptions of a job. A job with more is assumed never to finish.
 pub const MAX_INTERRUPTIONS: u32 = 10_000;
 
-/// Maximum number of idle instants with outages or repairs, or of timer events in vain, in a run.
+/// Maximum number, in a run, of idle instants with outages or repairs. Also the maximum number of
+/// timer events in vain.
 ///
-/// At an idle instant no job runs and none will arrive. A timer event is in vain if no job runs,
+/// An instant is idle if no job runs and none will arrive. A timer event is in vain if no job runs,
 /// starts or is rejected.
 pub const MAX_IDLE_STEPS: u32 = 200_000;
 
-/// Reasons to stop a run with failures that would otherwise never end.
+/// Reasons to stop a run with failures because it would never end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsatisfiable {
-    /// A job is interrupted too often to finish.
+    /// A job is interrupted too often to ever finish.
     #[error(
         "job {number} was interrupted more than {MAX_INTERRUPTIONS} times: it takes longer than its nodes stay up, and \
          would never end (`failures.checkpoint` saves what it has done)"
     )]
     NeverEnds {
-        /// The job's number in the workload.
+        /// Number of the job in the workload. First instant, not before `from`, at which a
+        /// reservation would conflict with no closure. Whether a proposal leaves free what other
+        /// jobs need: the placements `kept`, and the parts of nodes that the reservation of
+        /// `beside` needs. First instant between `begin` and `limit` from which `count` nodes stay
+        /// free long enough. For each such instant, `needed` returns the instant up to which they
+        /// must stay free.
         number: u64,
     },
     /// No waiting job can start.
@@ -54,9 +61,9 @@ pub enum Unsatisfiable {
 pub(super) struct Service {
     timeline: Timeline,
     to_the_end: bool,
-    /// Nodes and GPUs that are out of service or draining, each with its outages.
+    /// Nodes and GPUs that are out of service or draining, and the outages of each.
     nodes: BTreeMap<Unit, Affected>,
-    /// Number of nodes and GPUs that leave service when the jobs on them have ended.
+    /// Number of draining nodes and GPUs. They leave service when the jobs on them have ended.
     draining: usize,
     pub(super) interruptions: Interruptions,
     /// Planned outages that schedulers may see.
@@ -66,24 +73,26 @@ pub(super) struct Service {
     idle: u32,
 }
 
-/// Site, node, and number of the GPU if it is one.
+/// A node or GPU: its site, its node, and its number if it is a GPU.
 type Unit = (usize, Node, Option<u32>);
 
 #[derive(Default)]
 struct Affected {
-    /// Current outages that interrupt running jobs; `soft` counts those that let them end.
+    /// Number of current outages that interrupt running jobs. `soft` is the number of current
+    /// outages that let running jobs end.
     hard: u32,
     soft: u32,
-    /// The node or GPU out of service; `None` while a job still runs on it.
+    /// The node or GPU as a placement, once it is out of service. `None` while a job still runs on
+    /// it.
     out: Option<Placement>,
-    /// Index in the cluster's list of nodes out of service, if expected back.
+    /// Index in the cluster's list of nodes out of service; `None` if no return is expected.
     slot: Option<usize>,
-    /// When the last of its outages is expected to end.
+    /// When the last outage of this node or GPU is expected to end.
     expected: Time,
 }
 
 impl Service {
-    /// Creates the state without failures, to record preempted and suspended jobs.
+    /// Creates a state in which no node fails. It only records preempted and suspended jobs.
     pub(super) fn without_outages(kill_at_estimate: bool) -> Service {
         let timeline = Timeline::default();
         Service::new(Outages { timeline, to_the_end: false, checkpoint: None }, kill_at_estimate)
@@ -108,7 +117,7 @@ impl Service {
         self.interruptions.starts(running);
     }
 
-    /// Drops the history of a job that leaves the queue; returns the job as submitted.
+    /// Drops the history of a job that leaves the queue. Returns the job as submitted.
     pub(super) fn turns_away(&mut self, id: JobId, job: Job) -> Job {
         self.idle = 0;
         self.interruptions.forget(id).unwrap_or(job)
@@ -116,7 +125,8 @@ impl Service {
 }
 
 impl Cluster<'_> {
-    /// Installs the outages; schedulers can see the planned ones if `looks_ahead` is set.
+    /// Installs the outages of the run. If `looks_ahead` is set, schedulers can see the planned
+    /// ones.
     #[cold]
     pub(crate) fn enable_outages(&mut self, outages: Outages, now: Time, looks_ahead: bool) {
         let mut service = Service::new(outages, self.kill_at_estimate);
@@ -131,7 +141,8 @@ impl Cluster<'_> {
         self.service = Some(Box::new(service));
     }
 
-    /// Whether nodes left or re-entered service now, so that reservations must be renewed.
+    /// Whether nodes left or re-entered service since the last scheduling pass. If so, reservations
+    /// must be renewed.
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
         self.service.as_ref().is_some_and(|service| service.is_disturbed)
@@ -141,8 +152,10 @@ impl Cluster<'_> {
         self.service.is_some() || self.gate.is_some()
     }
 
-    /// Next outage, repair, or begin or end of a reservation that can affect a job. `None` if
-    /// nothing runs and all nodes that will ever be in service are.
+    /// Next instant of an outage, a repair, or the begin or end of a reservation of nodes.
+    ///
+    /// `None` if none of these can affect a job: no job runs or will arrive, and no waiting job can
+    /// wait for a node to return.
     #[inline]
     pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
         let step =
@@ -169,7 +182,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// Applies the events due now: reservations, repairs, failures. Returns whether any was.
+    /// Applies what is due now: begins and ends of reservations, repairs and failures. Returns
+    /// whether anything was due.
     #[cold]
     pub(crate) fn apply_due_outages(&mut self, more_arrive: bool) -> Result<bool, Unsatisfiable> {
         let is_edge = self.pass_edge();
@@ -263,7 +277,8 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// The jobs that hold any of these nodes, or part of their GPU `gpu`, in order of arrival.
+    /// The jobs that hold some of the given nodes, in order of arrival. If `gpu` is given, only
+    /// jobs that hold part of this GPU of these nodes.
     fn jobs_on(&self, site: usize, nodes: &[Node], gpu: Option<u32>) -> Vec<RunKey> {
         let grid = self.site(site).grid();
         let mut set = NodeSet::empty(grid.nodes());
@@ -292,7 +307,7 @@ impl Cluster<'_> {
         })
     }
 
-    /// Stops a running job, releases its nodes, and records the interruption by `notify`.
+    /// Stops a running job and releases its nodes. Calls `notify` to record the interruption.
     pub(super) fn stop(
         &mut self,
         key: RunKey,
@@ -329,7 +344,8 @@ impl Cluster<'_> {
         Ok(ticket)
     }
 
-    /// Takes a node or GPU out of service, unless it is already out or a job still runs on it.
+    /// Takes a node or GPU out of service. Does nothing if it is already out, or if a job still
+    /// runs on it.
     fn take_out(&mut self, service: &mut Service, at: Unit) -> Result<(), Unsatisfiable> {
         let (site, node, gpu) = at;
         let Some(affected) = service.nodes.get_mut(&at) else { return Ok(()) };
@@ -357,7 +373,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Postpones the expected return of a node or GPU to `expected`, if that is later.
+    /// Postpones the expected return of a node or GPU. It never becomes earlier than now expected.
     fn expect_back(&mut self, service: &mut Service, at: Unit, expected: Time) {
         let Some(affected) = service.nodes.get_mut(&at) else { return };
         affected.expected = affected.expected.max(expected);
@@ -443,7 +459,8 @@ impl Cluster<'_> {
         self.service = Some(service);
     }
 
-    /// A node or GPU as a placement; `None` if it is out of service or a job holds part of it.
+    /// An unused node or GPU as a placement. `None` if it is out of service or a job holds part of
+    /// it.
     fn if_unused(&self, (site, node, gpu): Unit) -> Option<Placement> {
         let site = self.site(site);
         let dimensions = site.grid().dimensions();
@@ -459,7 +476,7 @@ impl Cluster<'_> {
     }
 }
 
-/// The node and those of its GPUs that have a current outage.
+/// All units with a current outage among a node and its GPUs.
 fn affected_on(service: &Service, (site, node): (usize, Node)) -> Vec<Unit> {
     let units = service.nodes.range((site, node, None)..=(site, node, Some(u32::MAX)));
     units.map(|(unit, _)| *unit).collect()

@@ -13,10 +13,12 @@ use crate::network::{RunKey, Work};
 use crate::observe::{Event, Running};
 use crate::offer::Proposal;
 
-/// A copy of the machine in which the nodes kept for some jobs are busy; cached between requests.
+/// Copy of the machine in which nodes that are kept for other jobs are busy. It is cached, so that
+/// several requests to allocators can use it.
 pub(super) struct Without {
     kept: Vec<(usize, Placement)>,
-    /// Number of the limits that a reservation of parts of nodes imposes.
+    /// Number that identifies the limits of a reservation of parts of nodes, if the copy has such
+    /// limits.
     beside: Option<u64>,
     at: Time,
     changes: u64,
@@ -35,7 +37,8 @@ impl Without {
     }
 }
 
-/// Cores that a job asks for where jobs share nodes; all held cores for exclusive nodes.
+/// Number of cores that a job counts as having requested, on a machine where jobs share nodes. If
+/// the job has nodes of its own, these are all cores that it holds.
 fn asked_of_parts(request: &Request, held: u32) -> u64 {
     match request {
         Request::Pieces(pieces) if !pieces.exclusive => pieces.cores(),
@@ -43,7 +46,8 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
     }
 }
 
-/// Marks the nodes of `kept` on the site `on` as busy, and what the reservation of `beside` needs.
+/// Marks the nodes of `kept` on the site `on` as busy. Also marks parts of nodes that the
+/// reservation of `beside` needs.
 fn leave(site: &mut Site, on: usize, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
     if let Some(beside) = beside.filter(|beside| beside.site == on) {
         site.limit(&beside.limits);
@@ -61,11 +65,13 @@ fn owned(kept: &[(usize, &Placement)]) -> Vec<(usize, Placement)> {
 pub struct StartOptions<'o> {
     /// The nodes on which the job is to start.
     pub place: Place<'o>,
-    /// A reservation of another job, which the started job must not delay.
+    /// A guard: the reservation of another job, which the started job must not delay.
     pub beside: Option<&'o mut Guard>,
-    /// Placements, each with the index of its site, whose nodes are avoided even if free.
+    /// Placements whose nodes must not be used, even if they are free. Each comes with the index of
+    /// its site.
     pub clear_of: &'o [(usize, &'o Placement)],
-    /// Rate of work, for schedulers that resize jobs. At rate 1 a job takes its run time.
+    /// Rate of work of the job. It is 1 unless the scheduler resizes jobs. At rate 1, the job takes
+    /// its run time.
     pub rate: f64,
 }
 
@@ -75,15 +81,19 @@ pub enum Place<'o> {
     /// Nodes that selector, sizing and allocator choose.
     #[default]
     Sought,
-    /// The nodes of the job's reservation, if they are free.
+    /// The nodes of the job's own reservation. If they are not free, the job does not start.
     Promised(&'o Reservation),
-    /// The given nodes of the site with this index, if they are free. No component checks whether
-    /// they suit the job: this is for schedulers that partition a machine.
-    These(usize, &'o Placement),
-    /// The nodes of a job that has just ended, by its index in [`departures`](Cluster::departures).
+    /// The given nodes of the site with the given index. If they are not free, the job does not
+    /// start.
     ///
-    /// They must be free. Both jobs must have equal requests for the allocator, and equal
-    /// `stretch`.
+    /// No component checks whether the nodes suit the job. This is for schedulers that partition a
+    /// machine.
+    These(usize, &'o Placement),
+    /// The nodes of a job that has just ended, given by its index in
+    /// [`departures`](Cluster::departures).
+    ///
+    /// The nodes must be free. The ended job and the new job must have equal requests to the
+    /// allocator, and equal `stretch`.
     LeftBy(usize),
 }
 
@@ -94,19 +104,20 @@ impl Default for StartOptions<'_> {
 }
 
 impl<'o> StartOptions<'o> {
-    /// Options for a start on the given nodes; if they are not free, the job does not start.
+    /// Options for a start on the given nodes. If they are not free, the job does not start.
     #[must_use]
     pub fn at(place: Place<'o>) -> StartOptions<'o> {
         StartOptions { place, ..StartOptions::default() }
     }
 
-    /// Options for a start on any nodes that does not delay the protected reservation.
+    /// Options for a start on any nodes that does not delay the reservation of `guard`.
     #[must_use]
     pub fn beside(guard: &'o mut Guard) -> StartOptions<'o> {
         StartOptions { beside: Some(guard), ..StartOptions::default() }
     }
 
-    /// Options for a start on any nodes except these placements, each with its site's index.
+    /// Options for a start on any nodes outside the placements `kept`. Each of these comes with the
+    /// index of its site.
     #[must_use]
     pub fn clear_of(kept: &'o [(usize, &'o Placement)]) -> StartOptions<'o> {
         StartOptions { clear_of: kept, ..StartOptions::default() }
@@ -114,7 +125,8 @@ impl<'o> StartOptions<'o> {
 }
 
 impl Cluster<'_> {
-    /// Starts a waiting job now if a placement satisfies the options; returns whether it started.
+    /// Starts a waiting job now if some placement satisfies the options. Returns whether it
+    /// started.
     #[inline]
     pub fn start(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
         // Most attempts to start a job are ruled out here, at no further cost.
@@ -231,7 +243,8 @@ impl Cluster<'_> {
         found
     }
 
-    /// Proposes a placement outside `kept` and clear of nodes that close before the job's end.
+    /// Proposes a placement for a waiting job outside the placements `kept`. It also avoids nodes
+    /// that close before the job would end.
     #[inline(always)]
     fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if self.service.is_none() && self.gate.is_none() {
@@ -240,7 +253,7 @@ impl Cluster<'_> {
         self.ask_in_service(ticket, kept, None)
     }
 
-    /// Variant of `ask` for outages, access rules or reserved parts of nodes.
+    /// Variant of `ask` for runs with outages, access rules or reserved parts of nodes.
     #[inline(never)]
     fn ask_in_service(
         &mut self,
@@ -261,7 +274,8 @@ impl Cluster<'_> {
         self.clear_of_closures(ticket, &kept, beside, proposal)
     }
 
-    /// Proposes a placement outside `kept` that leaves what the reservation of `beside` needs.
+    /// Proposes a placement for a waiting job outside the placements `kept`. It leaves free the
+    /// parts of nodes that the reservation of `beside` needs.
     #[inline(always)]
     pub(super) fn ask_clear_of(
         &mut self,
@@ -312,7 +326,8 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Whether a proposal leaves free what `kept` and the reservation of `beside` need.
+    /// Whether a proposal leaves free the placements `kept` and the parts that the reservation of
+    /// `beside` needs.
     fn is_left_beside(
         &mut self,
         proposal: &Proposal,
@@ -328,7 +343,7 @@ impl Cluster<'_> {
         })
     }
 
-    /// Variant of `ask_clear_of` that asks on a copy of the machine.
+    /// Variant of `ask_clear_of` that asks the allocator on a copy of the machine.
     #[inline(never)]
     fn ask_without(
         &mut self,
@@ -356,7 +371,8 @@ impl Cluster<'_> {
         proposal
     }
 
-    /// Updates the cached copy of the machine in which `kept` and the needs of `beside` are busy.
+    /// Updates the cached copy of the machine, in which nodes kept for other jobs are busy. They
+    /// are those of `kept`, and parts that the reservation of `beside` needs.
     fn take_without(
         &mut self,
         kept: &[(usize, &Placement)],
@@ -419,7 +435,11 @@ impl Cluster<'_> {
         })
     }
 
-    /// Whether a job ends by the reserved start, or runs on another site without a power cap.
+    /// Whether a job started by the proposal cannot delay the reservation of `guard` by its end or
+    /// site.
+    ///
+    /// This is so if it ends by the reserved start. Without a power cap, it is also so if it runs
+    /// on another site.
     fn is_in_time(&self, ticket: Ticket, proposal: &Proposal, guard: &Guard) -> bool {
         let promised = &guard.reservation;
         let end = self.now + self.queue.job(ticket).estimate * proposal.stretch;
@@ -473,7 +493,8 @@ impl Cluster<'_> {
         is_free.then(|| Proposal { site, placement: ran.placement.clone(), stretch })
     }
 
-    /// Claims the proposed placement, if it holds to the contract, and runs the job there.
+    /// Claims the proposed placement and runs the job there. If the proposal breaks its contract,
+    /// records this and returns `false`.
     pub(super) fn begin(
         &mut self,
         ticket: Ticket,
@@ -564,7 +585,8 @@ impl Cluster<'_> {
         true
     }
 
-    /// Records the component to blame for an invalid start or end time; returns `false`.
+    /// Records a breach: the job's start or end time would be invalid. Finds the component to
+    /// blame, and returns `false`.
     #[cold]
     fn cannot_be_timed(&mut self, ticket: Ticket, site: usize, rate: f64, setup: f64) -> bool {
         let is_right = |number: f64| number > 0.0 && number.is_finite();

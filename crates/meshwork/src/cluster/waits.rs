@@ -1,4 +1,4 @@
-//! Reasons why jobs wait, for observers that ask for them.
+//! Reports of the reasons why jobs wait, for observers that ask for them.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,24 @@ use super::Cluster;
 use crate::job::{Cause, Request, Time};
 
 pub(super) struct Waits {
-    /// Reason reported for a waiting job that could start.
+    /// Reason that is reported for a waiting job that could start.
     held_up: Cause,
-    /// Why jobs with a request wait; `None` if such a job could start.
+    /// For each request, why jobs with this request wait; `None` if such a job could start.
     lacks: BTreeMap<Request, Option<Cause>>,
-    /// The cluster's `changes` at which the reasons were found.
+    /// Value of the cluster's counter `changes` when the reasons were found.
     changes: u64,
 }
 
 impl Cluster<'_> {
-    /// Enables reports of reasons. `reserves`: whether the scheduler reserves nodes for some jobs.
+    /// Enables reports of the reasons why jobs wait, if the observer asks for them. `reserves` says
+    /// whether the scheduler reserves nodes for some jobs.
     pub(crate) fn watch_waits(&mut self, reserves: bool) {
         let held_up = if reserves { Cause::Reserved } else { Cause::Priority };
         let waits = Waits { held_up, lacks: BTreeMap::new(), changes: self.changes };
         self.waits = self.observer.asks_why_jobs_wait().then_some(waits);
     }
 
-    /// Reports why each waiting job waits from now until `to`.
+    /// Reports for each waiting job why it waits from now until `to`.
     pub(super) fn report_waits(&mut self, to: Time) {
         let Cluster { waits: Some(waits), queue, facility, observer, now, changes, .. } = self
         else {
