@@ -200,7 +200,7 @@ impl Cluster<'_> {
     ///
     /// This needs a single site whose allocator misses no block. A job that fits there still fits
     /// after further jobs have ended. Bisection begins with steps of growing length, because late
-    /// instants are costly: every job that ends before one must be released.
+    /// instants are costly: all jobs that end before such an instant must be released.
     fn earliest_by_halves(&self, ticket: Ticket, fewest: u64, limit: Time) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let ends = self.ends().iter().map(|end| (end.at.max(self.now), self.held_at(end)));

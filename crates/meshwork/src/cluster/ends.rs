@@ -14,7 +14,8 @@ pub(super) struct End {
     pub(super) at: Time,
     /// The job's identifier, or the index of the outage.
     number: u64,
-    /// Index in the list of running jobs, or for an outage in the list of nodes out of service.
+    /// Index of the job in the list of running jobs, or of the outage in the list of nodes out of
+    /// service.
     pub(super) slot: u32,
     pub(super) site: u32,
     pub(super) held: u32,
@@ -87,7 +88,7 @@ pub(super) fn held_at<'a>(
 }
 
 impl Ending for End {
-    /// Orders by time. At the same instant, ends of jobs come before ends of outages.
+    /// Orders expected ends by time. At the same instant, ends of jobs come before ends of outages.
     #[inline(always)]
     fn order(&self) -> (Time, u64) {
         (self.at, self.number | u64::from(self.is_outage) << 63)

@@ -33,7 +33,7 @@ impl Fits {
 /// `empty`.
 ///
 /// On this machine no job runs. Only nodes that are withheld from the job are held. `draws` says
-/// how much a placement counts, and `most_held` is the cap. It is `u64::MAX` without a power cap.
+/// how much a placement counts. The cap is `most_held`, or `u64::MAX` if there is no cap.
 pub(super) fn fits_on(
     empty: &mut Facility,
     job: &Job,

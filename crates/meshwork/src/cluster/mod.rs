@@ -88,7 +88,7 @@ pub struct Cluster<'a> {
     empty: Facility,
     arrived: u64,
     /// Maximum number of nodes with which a job could start now. Most attempts to start a job fail
-    /// at once by this number.
+    /// at once because the job needs more.
     most_free: u64,
     /// How much held processors and GPUs count towards `most_held`. If GPUs do not count, each
     /// processor counts 1.
@@ -104,8 +104,8 @@ pub struct Cluster<'a> {
     without: Option<starts::Without>,
     /// Number of guards created so far that protect parts of nodes.
     guards: Cell<u64>,
-    /// Requests that do not fit beside a reservation of parts of nodes. Before them, the number of
-    /// its guard, and the value of `releases` at that time.
+    /// Number of a guard that protects parts of nodes, `releases` at some time, and denied
+    /// requests. The denied requests did not fit beside this guard at that time.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     watches_what_blocks: bool,
@@ -271,8 +271,8 @@ impl<'a> Cluster<'a> {
         &self.arrivals
     }
 
-    /// Number of processors that the job started last requested. If it has whole nodes of a machine
-    /// on which jobs share nodes, their cores count.
+    /// Number of processors that were requested by the job that started last. If jobs share nodes
+    /// and this job has whole nodes, the cores of these nodes count.
     pub(crate) fn last_asked(&self) -> u64 {
         self.last_asked
     }

@@ -17,8 +17,8 @@ use crate::topology::{Grid, Node};
 pub(super) struct Power {
     energy: Energy,
     sleep_states: Option<SleepStates>,
-    /// Thousandths of GPUs that are free, then of GPUs that are held. Only nodes that are in
-    /// service and awake count.
+    /// Amount of free GPUs, and amount of held GPUs, in thousandths of a GPU. Only nodes that are
+    /// in service and awake count.
     gpus: [u64; 2],
 }
 
@@ -134,7 +134,6 @@ impl Cluster<'_> {
         self.most_held.saturating_sub(self.power.as_deref().map_or(0, held))
     }
 
-    /// Amount that a placement counts under the power cap.
     pub(super) fn draw_of(&self, site: usize, placement: &Placement) -> u64 {
         draw_of(self.draws, self.site(site), placement)
     }
@@ -277,8 +276,6 @@ impl Cluster<'_> {
         }
     }
 
-    /// Amount of GPUs that a placement holds, in thousandths of a GPU; 0 if jobs do not share
-    /// nodes.
     fn gpu_shares(&self, site: usize, placement: &Placement) -> u64 {
         gpu_shares(self.site(site), placement)
     }

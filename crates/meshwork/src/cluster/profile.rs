@@ -308,7 +308,7 @@ impl Profile {
     }
 
     /// First instant between `begin` and `limit` from which `count` nodes stay free long enough.
-    /// For each instant, `needed` returns how long they must stay free.
+    /// For each such instant, `needed` returns the instant up to which they must stay free.
     pub(crate) fn first_gap(
         &self,
         begin: Time,
@@ -373,8 +373,8 @@ impl Profile {
 /// Cursor over the steps of a profile. It alternates between steps with enough and with too few
 /// nodes.
 struct Walk<'a> {
-    /// Instant at which the search began. Returned instants are not earlier, even if the first step
-    /// is.
+    /// Instant at which the search began. No earlier instant is returned, even if the first step
+    /// began earlier.
     begin: Time,
     count: i64,
     chunks: &'a [Chunk],
@@ -413,8 +413,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Skips chunks whose steps all have enough nodes, if `so` is set, or too few nodes otherwise.
-    /// `None` if no other chunk begins before `limit`.
+    /// Skips chunks in which all steps have enough nodes, or too few nodes: the former if `so` is
+    /// set. `None` if no other chunk begins before `limit`.
     fn skip_chunks(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
         let (count, ahead) = (self.count, &self.chunks[1..]);
         let next = ahead.iter().position(|chunk| {

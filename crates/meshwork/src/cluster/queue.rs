@@ -53,8 +53,8 @@ pub(crate) struct Queue {
     last: Option<Ticket>,
     line: OnceCell<Line>,
     form_queues: OnceCell<FormQueues>,
-    /// Lowest position for the next job that is appended. Its position is also at least twice its
-    /// arrival index.
+    /// Lowest queue position that the next appended job can get. Its position is also at least
+    /// twice its arrival index.
     end: u64,
     /// The first ticket that a caller used although its job had left the queue.
     stale: Cell<Option<Ticket>>,
@@ -85,8 +85,7 @@ pub(crate) struct FormQueues {
     firsts: VecDeque<(Ticket, Form)>,
 }
 
-/// Waiting jobs in queue order, in chunks. A search skips a chunk if the job's minimum needs are
-/// too high.
+/// Waiting jobs in queue order, in chunks. A search skips a chunk if all of its jobs need too much.
 ///
 /// With *q* jobs in chunks of *c*, removal takes **O(log q + c)**, and a search **O(q / c + c)**.
 #[derive(Default)]
@@ -159,8 +158,8 @@ impl Chunk {
         waiting.iter().map(|(other, _)| usize::from(other.place < place)).sum()
     }
 
-    /// Notes that a job with the needs `key` was removed. After several removals that may have
-    /// raised the lower bounds, recomputes them.
+    /// Notes that a job with the needs `key` was removed from the chunk. After several removals
+    /// that may have raised the lower bounds of needs, recomputes these bounds.
     fn has_lost(&mut self, key: ScanKey) {
         let was_more = |least: ScanKey| key.fewest > least.fewest && key.estimate > least.estimate;
         if self.least.is_some_and(was_more) {
@@ -449,8 +448,6 @@ impl Queue {
         &self.waiting(ticket).job
     }
 
-    /// Form of a waiting job's request. `None` if there are several sites, or if the job may get
-    /// another size than requested.
     #[inline]
     pub(crate) fn form(&self, ticket: Ticket) -> Option<Form> {
         self.waiting(ticket).form

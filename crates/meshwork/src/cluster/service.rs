@@ -1,5 +1,6 @@
-//! Outages and repairs of nodes, and interrupted jobs. To components, a node out of service is
-//! held.
+//! Outages and repairs of nodes, and jobs that outages interrupt.
+//!
+//! Allocators and all other components see a node out of service as a held node.
 
 use std::collections::BTreeMap;
 
@@ -36,12 +37,7 @@ pub enum Unsatisfiable {
          would never end (`failures.checkpoint` saves what it has done)"
     )]
     NeverEnds {
-        /// Number of the job in the workload. First instant, not before `from`, at which a
-        /// reservation would conflict with no closure. Whether a proposal leaves free what other
-        /// jobs need: the placements `kept`, and the parts of nodes that the reservation of
-        /// `beside` needs. First instant between `begin` and `limit` from which `count` nodes stay
-        /// free long enough. For each such instant, `needed` returns the instant up to which they
-        /// must stay free.
+        /// Number of the job in the workload.
         number: u64,
     },
     /// No waiting job can start.
@@ -277,8 +273,8 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// The jobs that hold some of the given nodes, in order of arrival. If `gpu` is given, only
-    /// jobs that hold part of this GPU of these nodes.
+    /// The jobs that hold some of the given nodes, in order of arrival. If `gpu` is given, a job
+    /// must also hold part of the GPU with this number on one of the nodes.
     fn jobs_on(&self, site: usize, nodes: &[Node], gpu: Option<u32>) -> Vec<RunKey> {
         let grid = self.site(site).grid();
         let mut set = NodeSet::empty(grid.nodes());
@@ -373,7 +369,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Postpones the expected return of a node or GPU. It never becomes earlier than now expected.
+    /// Postpones the expected return of a node or GPU to `expected`, if that is later.
     fn expect_back(&mut self, service: &mut Service, at: Unit, expected: Time) {
         let Some(affected) = service.nodes.get_mut(&at) else { return };
         affected.expected = affected.expected.max(expected);
@@ -476,7 +472,7 @@ impl Cluster<'_> {
     }
 }
 
-/// All units with a current outage among a node and its GPUs.
+/// The node and its GPUs, as far as each has a current outage.
 fn affected_on(service: &Service, (site, node): (usize, Node)) -> Vec<Unit> {
     let units = service.nodes.range((site, node, None)..=(site, node, Some(u32::MAX)));
     units.map(|(unit, _)| *unit).collect()

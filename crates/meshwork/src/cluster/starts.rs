@@ -326,8 +326,8 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Whether a proposal leaves free the placements `kept` and the parts that the reservation of
-    /// `beside` needs.
+    /// Whether a proposal leaves free the nodes that are kept for other jobs. They are the
+    /// placements `kept`, and the parts of nodes that the reservation of `beside` needs.
     fn is_left_beside(
         &mut self,
         proposal: &Proposal,
@@ -371,8 +371,10 @@ impl Cluster<'_> {
         proposal
     }
 
-    /// Updates the cached copy of the machine, in which nodes kept for other jobs are busy. They
-    /// are those of `kept`, and parts that the reservation of `beside` needs.
+    /// Updates the cached copy of the machine in which nodes kept for other jobs are busy.
+    ///
+    /// The nodes of `kept` are busy, and so are the parts of nodes that the reservation of `beside`
+    /// needs.
     fn take_without(
         &mut self,
         kept: &[(usize, &Placement)],
@@ -435,11 +437,11 @@ impl Cluster<'_> {
         })
     }
 
-    /// Whether a job started by the proposal cannot delay the reservation of `guard` by its end or
-    /// site.
+    /// Whether the end or the site of a proposed start rules out that it delays the reservation of
+    /// `guard`.
     ///
-    /// This is so if it ends by the reserved start. Without a power cap, it is also so if it runs
-    /// on another site.
+    /// This is so if the job ends by the reserved start. Without a power cap, it is also so if the
+    /// job runs on another site.
     fn is_in_time(&self, ticket: Ticket, proposal: &Proposal, guard: &Guard) -> bool {
         let promised = &guard.reservation;
         let end = self.now + self.queue.job(ticket).estimate * proposal.stretch;

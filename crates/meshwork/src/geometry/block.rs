@@ -119,8 +119,8 @@ impl Block {
     }
 }
 
-/// Walk over the rows of a block along one dimension. Its fields are offsets of node numbers: the
-/// coordinate along this dimension times `stride`.
+/// State of a walk over the rows of a block along one dimension. A place on the way is given by its
+/// offset in node numbers: the coordinate along this dimension times `stride`.
 struct Ring {
     stride: u32,
     /// Offset just past the far edge of the grid, where the walk continues at offset 0.

@@ -8,9 +8,9 @@ use crate::topology::{Grid, Node};
 /// The free nodes of a grid, as lists of the largest free cells.
 ///
 /// A cell of level *l* is a cube of side 2ˡ whose corner has multiples of 2ˡ as coordinates. In *d*
-/// dimensions it splits into 2ᵈ cells of the next lower level, its buddies. Buddies are merged when
-/// all of them are free. To take or release a cell takes **O(l · 2ᵈ · log c)** with *c* cells in a
-/// list.
+/// dimensions it splits into 2ᵈ cells of the next lower level, which are called buddies. Buddies
+/// are merged when all of them are free. With *c* cells in a list, **O(l · 2ᵈ · log c)** to take or
+/// release a cell.
 #[derive(Clone)]
 pub(crate) struct FreeCells {
     grid: Grid,

@@ -17,8 +17,8 @@ pub enum Order {
     /// Nodes in order of the interleaved bits of their coordinates. Bits of higher dimensions come
     /// first.
     ShuffledRowMajor,
-    /// Nodes in order of interleaved bits, with coordinates that run back and forth. They run back
-    /// where they do so in [`Order::Snake`].
+    /// Nodes in order of interleaved bits, with coordinates that run back and forth. They run
+    /// backwards in the same places as in [`Order::Snake`].
     ShuffledSnake,
     /// Nodes along a Hilbert curve through the smallest cube around the grid with a power of two as
     /// side. Positions of the curve that lie off the grid are skipped.
@@ -26,7 +26,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Returns all nodes of a grid in this order.
+    /// Returns all nodes of a grid, in the order given by `self`.
     ///
     /// ```
     /// use meshwork::geometry::order::Order;

@@ -79,8 +79,8 @@ impl NodePart {
 }
 
 impl Parts {
-    /// A request for the pieces that hold these parts, on any nodes. Pieces of equal size form one
-    /// role.
+    /// Request for the pieces of the job, without saying on which nodes. Pieces of equal size form
+    /// one role.
     #[must_use]
     pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
         let mut roles: Vec<Piece> = Vec::new();

@@ -4,7 +4,6 @@ use crate::geometry::{Block, NodeSet};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A grid with its dimensions in reverse order, so that the last dimension runs fastest.
 #[derive(Clone, Debug)]
 pub(crate) struct Reversed {
     grid: Grid,

@@ -2,7 +2,7 @@
 
 use super::MachineState;
 
-/// State variable of the machine whose integral over time some metric needs.
+/// State variable of the machine. Some metrics use its integral over time.
 #[derive(Clone, Copy, Debug)]
 pub enum Integrand {
     /// The constant 1, whose integral over time is the elapsed time.

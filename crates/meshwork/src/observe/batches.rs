@@ -114,7 +114,7 @@ impl Batches {
         self.waiting += 1;
     }
 
-    /// Numerator and denominator of each metric, summed over the batch that contains a job.
+    /// Numerator and denominator of each metric, summed over the batch that contains the job `id`.
     pub(super) fn of_job(&mut self, id: JobId) -> &mut [Ratio] {
         &mut self.batch(id, false).sums.ratios
     }

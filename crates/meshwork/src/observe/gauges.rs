@@ -14,7 +14,7 @@ pub(crate) struct Gauges {
 }
 
 impl Gauges {
-    /// Creates the gauges of all metrics that are measured by a gauge, for a machine with these
+    /// Creates the gauges of all metrics that are measured by a gauge, for a machine with the given
     /// sites.
     pub(crate) fn of(metrics: &[&'static MetricEntry], machine: &[Topology]) -> Gauges {
         let made = |(place, metric): (usize, &&'static MetricEntry)| match metric.measure {

@@ -36,7 +36,7 @@ pub struct Ledger {
 pub struct Imbalance {
     /// Quantity for which the identity fails, in words: jobs in the system, or held processors.
     pub what: &'static str,
-    /// Integral over time of the quantity: the number of jobs in the system, or of held processors.
+    /// Integral over time of the number of jobs in the system, or of the number of held processors.
     pub area: f64,
     /// Sum over all jobs that should equal the integral.
     ///

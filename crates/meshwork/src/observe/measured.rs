@@ -40,7 +40,7 @@ impl OwnerAttribute {
         self.key().trim_start_matches("by_")
     }
 
-    /// Key of the study's table `measure` by which a study requests a grouping by this attribute.
+    /// Key in a study's table `measure` that requests a grouping by this attribute.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {

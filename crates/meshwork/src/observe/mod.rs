@@ -147,7 +147,8 @@ pub struct Running {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wear {
-    /// Number of interruptions of the job. If the current run was interrupted, this counts too.
+    /// Number of interruptions of the job. If the current run was interrupted, its interruption
+    /// counts too.
     pub interruptions: u32,
     /// Time for which the job held processors in earlier runs, which were interrupted.
     pub earlier: f64,

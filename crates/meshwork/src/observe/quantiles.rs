@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Largest number of values that are stored individually. If there are more, classes are counted.
+/// Largest number of values that are stored individually. If there are more, they are counted by
+/// class.
 pub(super) const MAX_EXACT: usize = 1 << 20;
 
 /// Number of low bits of a value that are dropped to find its class. The exponent and the ten
@@ -30,8 +31,8 @@ impl Quantiles {
         self.add_up_to(value, MAX_EXACT);
     }
 
-    /// Adds a value. Up to `most` values are stored individually. At the next one, all values are
-    /// put into classes, which are counted instead.
+    /// Adds a value. Up to `most` values are stored individually. When one more is added, all
+    /// values are counted by class instead.
     pub(super) fn add_up_to(&mut self, value: f64, most: usize) {
         if self.counted == 0 && self.exact.len() < most {
             self.exact.push(value);

@@ -49,11 +49,11 @@ struct Class {
 /// classes.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// Minimum expected number of values of a batch above a quantile. Otherwise batches have no
-/// quantiles.
+/// Minimum number of values of a batch that are expected above a quantile. If fewer are expected,
+/// batches have no quantiles.
 const FEWEST_BEYOND: f64 = 10.0;
 
-/// The metrics, sorted by how they are measured. Each comes with its index among all metrics.
+/// The metrics, grouped by how they are measured. Each comes with its index among all metrics.
 #[derive(Default)]
 struct Kinds {
     /// Index of the metric, state variable to integrate, and function for the wasted time of a run.
@@ -72,8 +72,8 @@ struct Kinds {
     /// job.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
     power: Vec<usize>,
-    /// Quantities whose quantiles are measured, each with its values. The list has, in the same
-    /// order, the jobs to which these values belong.
+    /// Quantities whose quantiles are measured. Each entry also has the values of its quantity and,
+    /// in the same order, the jobs to which the values belong.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
     /// Index of the metric, quantity of a job, and sums by user.
     evenness: Vec<(usize, Quantity, Evenness)>,

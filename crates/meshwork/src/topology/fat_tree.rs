@@ -1,7 +1,8 @@
 //! Fat trees: levels of switches, joined by links that lead up and down.
 //!
 //! Without a taper, the links between two neighbouring levels can together carry all that the nodes
-//! send. With a taper, each leaf switch has fewer links upwards than nodes, so that they cannot.
+//! send. With a taper, each leaf switch has fewer links upwards than nodes, and its links carry
+//! less than its nodes can send.
 
 use std::sync::Arc;
 
@@ -81,8 +82,8 @@ struct Level {
     down: u32,
     /// Number of links upwards from a switch of the level; 0 at the top.
     up: u32,
-    /// Index, among all switches, of the first switch of this level. Of the level's switches,
-    /// groups of `copies` are above the same nodes.
+    /// Index, among all switches, of the first switch of this level. On this level, `copies`
+    /// switches are above the same nodes.
     first: Router,
     copies: u32,
     /// Number of nodes below a switch of the level.

@@ -254,7 +254,7 @@ pub struct ListedParts {
     pub block: Vec<Option<u32>>,
 }
 
-/// Compares descriptions, types of nodes, and listed leaves and blocks.
+/// Compares topologies by description, types of nodes, and listed leaves and blocks.
 ///
 /// The description contains all other parameters.
 impl PartialEq for Topology {

@@ -1,4 +1,4 @@
-//! Twisted tori: tori of sides k and 2k with offset links, whose longest distances are shorter.
+//! Twisted tori: tori of sides k and 2k with offset links, which shorten the longest distances.
 
 use std::sync::Arc;
 

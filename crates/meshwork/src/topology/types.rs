@@ -20,7 +20,7 @@ pub struct NodeType {
     pub other: u32,
     /// Number of equal islands, such as sockets, among which cores and GPUs are divided.
     pub islands: u32,
-    /// Type of the node's GPUs; `None` if it has the same name as the type of the node.
+    /// Type of the node's GPUs; `None` if this type has the same name as the type of the node.
     pub gpu_type: Option<String>,
     /// Names of features. A job can ask for nodes that have a feature.
     pub features: Vec<String>,

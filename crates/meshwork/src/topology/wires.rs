@@ -18,8 +18,8 @@ pub struct End {
     pub port: usize,
 }
 
-/// Part of a route: successive links along one direction, in one class of virtual channels. A
-/// packet leaves each router of the leg through a port of the same number.
+/// Part of a route: successive links in one class of virtual channels. A packet leaves each router
+/// of the leg through a port of the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg {
     /// The number of the port through which the packet leaves each router of the leg.
@@ -39,7 +39,7 @@ pub enum ClassRule {
     /// A packet is in one class on the whole ring: 1 if its route crosses the edge, otherwise 0.
     ///
     /// Packets in class 0 never use the link across the edge of the ring. Packets in class 1 never
-    /// use the link opposite to it. So within neither class packets can block each other in a
+    /// use the link opposite to it. So packets of the same class cannot block each other in a
     /// cycle.
     #[default]
     Static,

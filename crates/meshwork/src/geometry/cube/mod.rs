@@ -231,8 +231,8 @@ static PATTERNS: [u64; 64] = {
 };
 
 /// Mask of the dimensions along which a block is longer than 1, and a check value. The check value
-/// is the bitwise OR of all sides minus 1. If it exceeds 1, the block is no subcube and the mask is
-/// invalid.
+/// is the bitwise OR of `side - 1` over all sides. If it exceeds 1, the block is no subcube and the
+/// mask is invalid.
 #[inline]
 fn longer_sides(block: &Block) -> (u32, u32) {
     if let Some(dimension) = block.sides.as_aligned() {

@@ -23,7 +23,7 @@ type Vector = u64;
 /// Clones share a cache of results.
 #[derive(Clone, Debug)]
 pub struct ExactPacking {
-    /// For each dimension, all subcubes of this dimension in order. Bits mark the nodes of each.
+    /// For each dimension, all subcubes of this dimension in order, each with its nodes as bits.
     cubes: Arc<[Vec<(Subcube, u32)>]>,
     known: Arc<Mutex<BTreeMap<u32, Vector>>>,
 }

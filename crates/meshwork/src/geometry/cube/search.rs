@@ -160,8 +160,8 @@ fn spread(index: u32, mask: u32, whole: u32) -> Node {
     base
 }
 
-/// Visits each mask with a free subcube that adds `wanted` dimensions below `undecided` to `mask`.
-/// `words` has the bases of the free subcubes along `mask`.
+/// Visits each mask that adds `wanted` dimensions below `undecided` to `mask` and has a free
+/// subcube. `words` has the bases of the free subcubes along `mask`.
 fn descend(
     words: &[u64],
     buffer: &mut [u64],

@@ -114,13 +114,13 @@ pub enum Measure {
     /// Mean over the messages of all finished jobs. The function gets the messages of a job, and
     /// returns the sum of the measured values over them.
     PerMessage(fn(&Messages) -> f64),
-    /// Jain's fairness index over users. Each user counts by the mean of a quantity over finished
-    /// jobs.
+    /// Jain's fairness index of the users. For each user, it uses the mean of a quantity over the
+    /// user's finished jobs.
     Evenness(Quantity),
     /// Mean, over the finished jobs, of a function of the job's lateness.
     ///
-    /// Suppose that no job had arrived after this job, so that it might have started sooner.
-    /// Lateness is the time by which its actual start is later.
+    /// Lateness is how much later the job started than in a run without the jobs that arrived after
+    /// it.
     PerLateness(fn(f64) -> f64),
     /// Mean over the finished jobs of a function that is created anew for each run. It is created
     /// from the metric's description and the machine. Jobs for which its value is NaN are skipped.
@@ -233,8 +233,9 @@ impl Quantity {
         Quantity::all(job, finish, rules)[self as usize]
     }
 
-    /// Values of all quantities for a finished job, in the order of the enum. The quantities share
-    /// most of their computation. So it is cheaper to compute all at once than one by one.
+    /// Values of all quantities for a finished job, in the order in which [`Quantity`] lists them.
+    /// The quantities share most of their computation. So it is cheaper to compute all at once than
+    /// one by one.
     #[inline]
     pub(super) fn all(job: &Running, finish: Time, rules: &Rules) -> [f64; 6] {
         let (turnaround, service) = (finish - job.job.arrival, job.service(finish));
@@ -247,8 +248,8 @@ impl Quantity {
 /// Settings of a study that metrics use.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// Threshold of the bounded slowdown: shorter service times count as this long. In units of the
-    /// clock.
+    /// Threshold of the bounded slowdown, in units of the clock. Shorter service times are raised
+    /// to it.
     pub slowdown_threshold: f64,
     /// Parameters of the metric, including defaults; empty for most metrics.
     pub params: Params,
