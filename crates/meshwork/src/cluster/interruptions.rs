@@ -83,8 +83,8 @@ impl Interruptions {
         history.waits_as(Some(checkpoint))
     }
 
-    /// Completes the record of a job that starts again. It gets the job as submitted instead of as
-    /// requeued, and the job's interruptions so far.
+    /// Completes the record of a job that starts, if it has a history. The record gets the job as
+    /// submitted instead of as requeued, and the job's interruptions so far.
     pub(super) fn starts(&mut self, running: &mut Running) {
         let Some(history) = self.of.get_mut(&running.id) else { return };
         history.suspended = None;
