@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use meshwork_cli::Refusal;
 use pyo3::prelude::*;
 
-use crate::catalogue;
 use crate::error::{failed, wrong};
 use crate::running::apart;
+use crate::strategy::catalogue;
 
 /// Runs the command line and returns its exit status; the first word is the program name.
 #[pyfunction]

@@ -12,10 +12,10 @@ use arrow_array::types::Float32Type;
 use arrow_array::{Array, RecordBatchReader};
 use arrow_schema::DataType;
 use meshwork::workload::table::{Cell, Column, Outcome, places};
-use meshwork_slurm::cell::written;
-use meshwork_slurm::date;
 use meshwork_lab::inputs::arrow::{cell, readable};
 use meshwork_lab::inputs::check_rows;
+use meshwork_slurm::cell::written;
+use meshwork_slurm::date;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 

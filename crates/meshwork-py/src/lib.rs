@@ -5,15 +5,14 @@
 //! strategies written in Python.
 
 mod buffer;
-mod catalogue;
 mod command;
 mod error;
 mod frame;
+mod guard;
 mod gym;
 mod jobs;
 mod place;
 mod pool;
-mod results;
 mod running;
 mod strategy;
 mod study;
@@ -31,8 +30,6 @@ mod _meshwork {
     #[pymodule_export]
     use crate::buffer::Buffer;
     #[pymodule_export]
-    use crate::catalogue::{conform, register, registered};
-    #[pymodule_export]
     use crate::command::{ask, main, version};
     #[pymodule_export]
     use crate::frame::{check_jobs, job_columns, rows_as_csv, text_cell};
@@ -43,9 +40,9 @@ mod _meshwork {
     #[pymodule_export]
     use crate::pool::Pool;
     #[pymodule_export]
-    use crate::results::{Results, figures};
-    #[pymodule_export]
     use crate::strategy::ask::{Ask, Rng};
+    #[pymodule_export]
+    use crate::strategy::catalogue::{conform, register, registered};
     #[pymodule_export]
     use crate::strategy::cluster::{Cluster, Guard};
     #[pymodule_export]
@@ -60,6 +57,8 @@ mod _meshwork {
     use crate::strategy::sizing::Demand;
     #[pymodule_export]
     use crate::study::Study;
+    #[pymodule_export]
+    use crate::study::results::{Results, figures};
     #[pymodule_export]
     use crate::sweep::{collect, run_shard};
     #[pymodule_export]

@@ -12,10 +12,10 @@ use meshwork::topology::Topology as Wired;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::catalogue;
 use crate::error::{OrWrong, failed, wrong};
+use crate::guard::guarded;
 use crate::place::{Placement, Topology, placement, request};
-use crate::running::guarded;
+use crate::strategy::catalogue;
 use crate::strategy::site::Site;
 use crate::values::{from_table, to_table, tuple};
 

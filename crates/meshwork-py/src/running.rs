@@ -1,7 +1,5 @@
-//! Supervises the runs of studies: failures of strategies in Python, interrupts, and progress.
+//! Supervises the runs of studies: interrupts, observers in Python, and progress.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -10,95 +8,17 @@ use std::time::{Duration, Instant};
 
 use meshwork::job::{Cause, Time};
 use meshwork::observe::{Event, JobId, MachineState, Observer};
-use meshwork_lab::text::label;
 use meshwork_lab::run::{Run, RunProgress, Stopped, Watcher};
 use meshwork_lab::study::expand::Point;
+use meshwork_lab::text::label;
 use meshwork_lab::{Finished, Options, Refused, Study};
 use pyo3::prelude::*;
 
 use crate::error;
+use crate::guard::{self, Askers, Failures, give_up, guarded, note_asker};
 use crate::strategy::Instance;
 use crate::strategy::observer::InPython;
 use crate::values::swept;
-
-/// Context of the run in this thread.
-///
-/// It has the failures of the study, the name of the run for messages, and the list of threads that
-/// call Python.
-#[derive(Clone, Default)]
-struct Context {
-    failures: Arc<Failures>,
-    place: String,
-    askers: Arc<Askers>,
-}
-
-/// Python thread identifiers of threads that call Python objects.
-#[derive(Default)]
-struct Askers(Mutex<BTreeSet<u64>>);
-
-impl Askers {
-    /// Raises `KeyboardInterrupt` in threads that execute Python, which ends even endless loops.
-    fn interrupt(&self, py: Python<'_>) -> PyResult<()> {
-        let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let interrupt = py.import("meshwork._strategies")?.getattr("interrupt")?;
-        interrupt.call1((threads,)).map(drop)
-    }
-}
-
-/// Notes that this thread's run calls Python objects.
-pub(crate) fn note_asker(py: Python<'_>) -> PyResult<()> {
-    let thread: u64 = py.import("threading")?.call_method0("get_ident")?.extract()?;
-    let askers = CONTEXT.with_borrow(|context| Arc::clone(&context.askers));
-    askers.0.lock().unwrap_or_else(PoisonError::into_inner).insert(thread);
-    Ok(())
-}
-
-/// First failure of a strategy in Python, in any thread.
-#[derive(Default)]
-pub(crate) struct Failures(Mutex<Option<(String, Option<PyErr>)>>);
-
-thread_local! {
-    static CONTEXT: RefCell<Context> = RefCell::default();
-}
-
-/// Ends this thread's run because a strategy cannot continue.
-///
-/// `what` is a sentence without a period at the end, to which the name of the run and the cause are
-/// appended.
-pub(crate) fn give_up(what: &str, cause: Option<PyErr>) -> ! {
-    let context = CONTEXT.with_borrow(Clone::clone);
-    let mut sentence = format!("{what}{}", context.place);
-    if let Some(cause) = &cause {
-        let text = Python::attach(|py| cause.value(py).to_string());
-        let kind = Python::attach(|py| {
-            cause.get_type(py).name().map_or_else(|_| String::new(), |name| name.to_string())
-        });
-        sentence += &format!(": {kind}: {}", text.replace('\n', "; "));
-    }
-    let mut first = context.failures.0.lock().unwrap_or_else(PoisonError::into_inner);
-    first.get_or_insert_with(|| (sentence.clone(), cause));
-    drop(first);
-    resume_unwind(Box::new(Stopped(sentence)))
-}
-
-/// Calls `act`, and returns an exception if it panics.
-///
-/// If a strategy in Python has failed, it is the exception that describes this failure.
-pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> PyResult<T> {
-    let failures = Arc::new(Failures::default());
-    let context = Context { failures: Arc::clone(&failures), ..Context::default() };
-    let before = CONTEXT.replace(context);
-    let done = catch_unwind(AssertUnwindSafe(act));
-    CONTEXT.set(before);
-    done.map_err(|panic| failures.take().unwrap_or_else(|| error::failed(error::of_panic(&*panic))))
-}
-
-impl Failures {
-    pub(crate) fn take(&self) -> Option<PyErr> {
-        let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        first.map(|(sentence, cause)| error::strategy(sentence, cause))
-    }
-}
 
 /// Tells each thread of a study which run it makes, and stops runs on request.
 pub(crate) struct Overseer<'s> {
@@ -136,8 +56,7 @@ impl Overseer<'_> {
         let swept =
             if self.has_sweep { format!("{}, ", label(&point.swept)) } else { String::new() };
         let place = format!(", in the run of {swept}replication {}", replication + 1);
-        let (failures, askers) = (Arc::clone(&self.failures), Arc::clone(&self.askers));
-        CONTEXT.set(Context { failures, place, askers });
+        guard::begin(&self.failures, place, &self.askers);
         let stopper = Stopper(&self.break_off);
         stopper.look();
         stopper

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use meshwork_lab::sweep::{self, Ended, Shard, ShardWork};
 use pyo3::prelude::*;
 
-use crate::catalogue;
 use crate::error::{failed, refused};
 use crate::running::{Interrupt, apart, oversee};
+use crate::strategy::catalogue;
 
 /// Outcome of a shard.
 ///

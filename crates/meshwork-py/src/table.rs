@@ -195,8 +195,7 @@ pub(crate) fn swept(values: &[&Value]) -> ArrayRef {
         let truths: Vec<bool> = values.iter().filter_map(|value| value.as_bool()).collect();
         return Arc::new(BooleanArray::from(truths));
     }
-    let texts: Vec<String> =
-        values.iter().map(|value| meshwork_lab::text::shown(value)).collect();
+    let texts: Vec<String> = values.iter().map(|value| meshwork_lab::text::shown(value)).collect();
     Arc::new(StringArray::from(texts))
 }
 

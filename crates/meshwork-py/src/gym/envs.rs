@@ -10,9 +10,10 @@ use super::allocation::Allocation;
 use super::scheduling::Scheduling;
 use super::{Env, Script, Step};
 use crate::buffer::{Buffer, Memory};
-use crate::catalogue;
 use crate::error::{failed, wrong};
-use crate::running::{Active, guarded};
+use crate::guard::guarded;
+use crate::running::Active;
+use crate::strategy::catalogue;
 
 /// One environment, with whether its episode has ended and the number of its next episode.
 struct Slot {

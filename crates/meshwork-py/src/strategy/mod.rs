@@ -9,6 +9,7 @@ pub(crate) mod allocator;
 pub(crate) mod ask;
 pub(crate) mod cluster;
 pub(crate) mod job;
+pub(crate) mod catalogue;
 mod lent;
 pub(crate) mod metric;
 pub(crate) mod observer;
@@ -26,10 +27,9 @@ use meshwork::topology::Topology as Wired;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::catalogue;
 use crate::error::failed;
+use crate::guard::{give_up, note_asker};
 use crate::place::Topology;
-use crate::running::{give_up, note_asker};
 use crate::values::from_toml;
 
 /// Instance of a registered class, with a study's parameters.

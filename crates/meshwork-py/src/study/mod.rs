@@ -1,5 +1,7 @@
 //! Studies that are read from a file, a text or a mapping.
 
+pub(crate) mod results;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,11 +15,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use toml::Value;
 
-use crate::catalogue;
 use crate::error::{failed, refused, wrong};
+use crate::guard::guarded;
 use crate::gym::{Envs, Script};
-use crate::results::Results;
-use crate::running::{self, apart, guarded};
+use crate::running::{self, apart};
+use crate::strategy::catalogue;
+use crate::study::results::Results;
 use crate::sweep;
 use crate::values::{from_table, swept, to_table, to_toml};
 

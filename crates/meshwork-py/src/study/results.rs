@@ -9,22 +9,24 @@ use std::time::Duration;
 use arrow_array::ArrayRef;
 use meshwork::observe::recorder::OwnerAttribute;
 use meshwork::workload::Inputs;
-use meshwork_lab::statistics::Interval;
 use meshwork_lab::findings::summary::SummaryRow;
-use meshwork_report::{Maps, Report};
 use meshwork_lab::inputs::Files;
-use meshwork_lab::run::store::{Input, RunRecord, Store, Trace, json, key};
+use meshwork_lab::run::store::{RunRecord, Store, json, key};
 use meshwork_lab::run::{Results as Ended, Run, ScenarioRuns};
+use meshwork_lab::statistics::Interval;
+use meshwork_lab::study::input::{Input, Trace};
 use meshwork_lab::{Finished, Options, Refused, Study};
+use meshwork_report::{Maps, Report};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde_json::Value as Json;
 use toml::Value;
 
 use crate::error::{OrWrong, failed, refused, wrong};
+use crate::guard::guarded;
 use crate::jobs::Jobs;
 use crate::place::Topology;
-use crate::running::{Interrupt, apart, guarded, oversee};
+use crate::running::{Interrupt, apart, oversee};
 use crate::study::Study as Asked;
 use crate::table::{Table, numbers, swept, texts, wholes};
 use crate::values::{self, from_json};
@@ -448,7 +450,7 @@ impl Results {
 /// Figures of the report on a results folder: the name and the text of each file.
 #[pyfunction]
 pub(crate) fn figures(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, String)>> {
-    let catalogue = crate::catalogue::current();
+    let catalogue = crate::strategy::catalogue::current();
     let read = py.detach(|| apart(|| Report::with_maps_in(&catalogue, &folder, &Maps::none())));
     Ok(read?.or_wrong()?.figure_files())
 }

@@ -19,7 +19,7 @@ use pyo3::types::PyDict;
 use toml::Value;
 
 use crate::error::{OrWrong, wrong};
-use crate::running::guarded;
+use crate::guard::guarded;
 use crate::strategy;
 
 /// Strategy whose entry is never freed, because studies that name it refer to the entry.
