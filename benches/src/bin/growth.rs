@@ -47,9 +47,9 @@ struct Point<'p> {
 }
 
 impl Point<'_> {
-    /// CPU seconds per event, and the sum of the CPU seconds of the two runs of the point.
+    /// CPU seconds per event, and the sum of the CPU seconds of both runs.
     ///
-    /// The CPU time per event is `None` if the times of the runs differ by no more than noise.
+    /// The first value is `None` if the CPU times of the two runs differ by no more than noise.
     fn measure(&self) -> (Option<f64>, f64) {
         let log = Log::waiting(self.queue, 3 * ENDS, self.nodes, self.shapes);
         let mut looks = [0.0; 2];

@@ -6,7 +6,9 @@ use std::path::Path;
 use crate::common::{Numbers, meshwork};
 use crate::skip::skip;
 
-/// Ten nodes with four GPUs, one without, and tasks of which two in three share a GPU.
+/// Writes traces of tasks and of eleven nodes: ten have four GPUs, one has none.
+///
+/// About two of three tasks request a share of a GPU.
 fn traces(folder: &Path) {
     let mut nodes = "sn,cpu_milli,memory_mib,gpu,model\nplain,64000,9999,0,\n".to_owned();
     for node in 0..10 {

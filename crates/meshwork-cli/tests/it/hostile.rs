@@ -16,7 +16,7 @@ const NAME: &str = "a\u{1b}[31m\u{9b}2J\u{7}\r\u{202e}\nINJECTED";
 /// `NAME`, escaped in a key or string of TOML.
 const IN_TOML: &str = "a\\u001b[31m\\u009b2J\\u0007\\r\u{202e}\\nINJECTED";
 
-/// `NAME` without line breaks, for files with one name per line.
+/// Hostile name without line breaks, for files that have one name per line.
 const WORD: &str = "a\u{1b}[31m\u{9b}2J\u{7}\u{202e}b";
 
 fn is_clean(text: &str, what: &str) {

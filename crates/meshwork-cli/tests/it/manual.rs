@@ -267,7 +267,7 @@ fn session(folder: &Path, page: &str, text: &str) -> String {
     result
 }
 
-/// A line of `…` in `shown` stands for any number of lines.
+/// Whether the output `said` matches `shown`, where a line `…` stands for any number of lines.
 fn is_shown(shown: &str, said: &str) -> bool {
     let mut rest = said;
     let mut parts = shown.split("…\n");

@@ -23,9 +23,10 @@ const TOPOLOGY: &str = "- topology: row
 const CONF: &str =
     "NodeName=n[0-7] CPUs=2\nPartitionName=main Nodes=ALL Default=YES Topology=row\n";
 
-/// Two tasks of an array, and jobs of other kinds.
+/// Accounting records of two tasks of an array, and of six other jobs.
 ///
-/// They are requeued, with a segment, with steps, refused, cancelled while pending, and pending.
+/// One of the six was requeued, one has a segment and steps, and one was refused. One was cancelled
+/// while pending, one is pending, and one completed.
 const SACCT: &str = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|NNodes|ReqNodes|NodeList|SegmentSize|Exclusive|AllocTRES|Priority|Flags|SubmitLine
 101|100_0|ada|main|1000|1000|1001|1010|COMPLETED|1|2|2|n[0-1]||NODE|cpu=4,node=2|9|SchedMain|sbatch -N2 --array=0-1 a.sh
 100|100_1|ada|main|1000|1000|1001|1012|COMPLETED|1|2|2|n[2-3]||NODE|cpu=4,node=2|9|SchedMain|sbatch -N2 --array=0-1 a.sh

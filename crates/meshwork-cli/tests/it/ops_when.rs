@@ -61,9 +61,11 @@ fn a_waiting_job_has_an_interval_and_a_held_one_a_reason() {
     assert!(table.out.contains("1970-01-01 00:53:2"), "{}", table.out);
 }
 
-/// Tests that `ops when` and `ops explain` name the limit of a partition alike.
+/// Tests that `ops when` and `ops explain` give a partition's limit the name that Slurm's queue
+/// uses.
 ///
-/// Accounting records name it `PartitionConfig`, but Slurm's queue does not.
+/// Accounting records call the limit `PartitionConfig`, but the queue calls it
+/// `PartitionTimeLimit`.
 #[test]
 fn a_limit_of_a_partition_has_the_word_of_the_queue() {
     let folder = tempfile::tempdir().unwrap();

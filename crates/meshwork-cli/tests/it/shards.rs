@@ -34,7 +34,7 @@ allocator = 'first_fit'
 ";
 const RUNS: usize = 36;
 
-/// The number of replications is not known in advance.
+/// Study that stops at a given precision, so its number of replications is not known in advance.
 const PRECISE: &str = "
 precision = 0.1
 min_replications = 3
@@ -81,7 +81,7 @@ fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// A failure names the file and does not print its contents.
+/// Compares two results folders. A failure names the file, and does not print its contents.
 fn assert_same(shared: &Path, local: &Path) {
     let (shared, local) = (results(shared), results(local));
     assert_eq!(shared.keys().collect::<Vec<_>>(), local.keys().collect::<Vec<_>>());

@@ -40,7 +40,9 @@ const MACHINE: NodeRequest<'static> = NodeRequest {
 /// Time limit of the whole test in seconds.
 const ALL: u64 = 170;
 
-/// Jobs of a run that takes about `seconds`, so that a signal reaches a task within a run.
+/// Number of jobs with which a run takes about `seconds`.
+///
+/// Runs are so long that a signal reaches a Slurm task within a run.
 fn jobs(slurm: &Slurm, seconds: f64) -> u32 {
     const FEW: u32 = 16_000;
     let study = STUDY.replace("replications = 10", "replications = 1");

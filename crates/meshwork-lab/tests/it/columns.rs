@@ -80,7 +80,7 @@ fn cell(asked: &str, column: &Column, number: usize, stream: &mut Stream) -> Str
     }
 }
 
-/// Whether requests in the column `asked` are for jobs that share nodes.
+/// Whether the column `asked` requests parts of nodes, so that jobs share nodes.
 fn is_shared(asked: &str) -> bool {
     ["pieces", "roles"].contains(&asked)
 }

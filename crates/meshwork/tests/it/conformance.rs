@@ -183,8 +183,9 @@ impl Allocator for Wrong {
     }
 }
 
-/// Error message for first fit with this fault. Only the property `finds` may differ from first
-/// fit.
+/// Checks first fit with one deliberate fault, and returns the error message.
+///
+/// The entry declares the property `finds` that is given here; all else is declared like first fit.
 macro_rules! wrong {
     ($fault:ident, $finds:ident) => {{
         use meshwork::alloc::block::first_fit;

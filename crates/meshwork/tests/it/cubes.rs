@@ -388,7 +388,7 @@ fn the_closure_over_all_masks_agrees() {
     }
 }
 
-/// The share of free nodes is random too, so that large subcubes occur.
+/// Random set of nodes. Its size varies widely between calls, so that large subcubes occur in some.
 fn random_set(n: u32, rng: &mut Stream) -> NodeSet {
     let share = 1 + rng.below(20);
     let mut set = NodeSet::full(1 << n);
@@ -547,9 +547,10 @@ fn prime_cube_graph_is_its_definition() {
     }
 }
 
-/// A prime cube with claimed nodes is replaced by the largest subcubes of its other nodes.
+/// If some nodes of a prime cube are claimed, the largest subcubes of its other nodes replace it.
 ///
-/// Of these, subcubes within another prime cube are dropped.
+/// A prime cube is a free cube that lies in no larger free cube. So a subcube that lies in another
+/// prime cube is dropped.
 #[test]
 fn a_claim_changes_the_primes_as_published() {
     for n in 2..=7 {

@@ -66,7 +66,9 @@ fn jobs(change: impl Fn(usize, &mut Job)) -> Submissions {
     handed_out(jobs)
 }
 
-/// Checks a workload with the given jobs; `$ends` says whether it ends by itself.
+/// Checks a workload that consists of the given jobs.
+///
+/// `$ends` says whether the workload declares that it ends by itself.
 macro_rules! workload {
     ($ends:expr, $jobs:expr) => {{
         static ENTRY: WorkloadEntry =

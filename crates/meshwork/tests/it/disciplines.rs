@@ -1,4 +1,6 @@
 //! Tests of properties that particular schedulers and sizings guarantee.
+//!
+//! A sizing is a strategy that decides how many processors a job gets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -178,7 +180,7 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether the queue of the last started job's class has been empty since then.
+    /// Whether the queue of the last started job's size class has been empty since that start.
     emptied: bool,
 }
 
@@ -563,10 +565,10 @@ fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
     assert_eq!(firsts, [Some(0), Some(4), Some(6), Some(4)]);
 }
 
-/// The head is promised nodes 2 to 5, of which 2 and 3 will be released later.
+/// The first waiting job is promised nodes 2 to 5, of which 2 and 3 are still held.
 ///
-/// A small job that would run beyond that release is placed by best fit as if all four nodes were
-/// held. So it gets node 6, which has held neighbours on both sides, and not node 0.
+/// A small job that would run beyond the promised start is placed by best fit as if nodes 2 to 5
+/// were all held. So it gets node 6, which then has held neighbours on both sides, and not node 0.
 #[test]
 fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     let block = |at, length, runtime| job(at, Request::block(&[length]), runtime);

@@ -137,7 +137,7 @@ impl Accounts {
         }
     }
 
-    /// Closes all accounts, and compares the run's metrics with them.
+    /// Computes the energy up to the end of the run, and compares all sums with the run's metrics.
     fn settle(&mut self, outcome: &Outcome, what: &str) {
         let Some(begun) = self.begun else { return };
         let end = outcome.end;
@@ -408,7 +408,8 @@ fn promises_are_kept(study: &Scenario, jobs: Vec<Job>, text: &str) {
     assert!(promises.1 > 10, "{text}: only {} promises", promises.1);
 }
 
-/// A large machine may hold six busy processors, a small one has six: all jobs start alike.
+/// A cap of six busy processors on a large machine gives the starts of a machine with six
+/// processors.
 #[test]
 fn a_cap_is_a_smaller_machine() {
     let small = Topology::flat(6).unwrap();
@@ -458,10 +459,10 @@ fn sites_share_a_cap() {
     }
 }
 
-/// Four of eight processors may be busy. A job of four is promised a start at 10.
+/// The power cap allows four busy processors of eight. A job of four is promised a start at 10.
 ///
-/// Behind it, a job that ends before 10 starts, but no job that would need the promised job's
-/// power.
+/// Of the jobs behind it, one that ends by 10 starts early. One that would run longer does not
+/// start, because the promised job needs all the power.
 #[test]
 fn a_promise_counts_the_cap_in() {
     let study = scenario(

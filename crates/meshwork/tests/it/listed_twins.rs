@@ -318,9 +318,10 @@ fn runs_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// The job gets nodes outside the blocks that other jobs use, and holds all nodes of its blocks.
+/// A job that requests blocks of its own holds every node of these blocks.
 ///
-/// Any other job holds exactly the nodes that the rule chooses.
+/// It gets nodes outside the blocks that other jobs use. Any other job holds exactly the nodes that
+/// the rule chooses.
 #[test]
 fn a_job_with_blocks_of_its_own_holds_them_whole() {
     const NODES: u32 = 30;

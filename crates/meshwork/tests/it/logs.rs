@@ -161,10 +161,11 @@ impl Inputs for Logs {
 
 /// Compares the split jobs of a log with Table IV of Shih, Huang & Chung.
 ///
-/// In that table, jobs above 128, 96, 64 or 32 processors are split, which gives 54,041, 54,305,
-/// 54,534 and 58,890 jobs. So 264 jobs request more than 96 processors and 493 jobs more than 64.
-/// The reconstruction of the log in this test agrees with these two numbers, but has 482 jobs more
-/// in all. It has 4,252 jobs above 32 processors, while 4,092 follow from the table.
+/// If jobs above 128, 96, 64 or 32 processors are split, that table has 54,041, 54,305, 54,534 or
+/// 58,890 jobs. So 264 jobs request more than 96 processors, and 493 jobs more than 64.
+///
+/// The log of this test is a reconstruction. It agrees with these two numbers, but has 482 jobs
+/// more in all. It has 4,252 jobs above 32 processors, while 4,092 follow from the table.
 #[test]
 fn the_sdsc_log_splits_as_the_paper_on_grids_says() {
     let name = "SDSC-SP2-1998-4.2-recon-cln";

@@ -130,7 +130,7 @@ impl State {
         sum
     }
 
-    /// Free position with the greatest score. Of equally good ones, the first wins.
+    /// Among all free positions, the first one with the greatest score.
     fn best<S: Ord>(
         &self,
         sides: &[u32],
@@ -358,7 +358,7 @@ fn corner_boundary_search_breaks_ties_by_corners() {
     }
 }
 
-/// Multiple of 2⁻³², rounded from the published floating-point value.
+/// Weight of a held neighbour: the published floating-point value, in units of 2⁻³² and rounded.
 fn weight(weighting: &str, alpha: f64, age: f64) -> u64 {
     let share = match weighting {
         "linear" => f64::max(0.0, 1.0 - age / alpha),

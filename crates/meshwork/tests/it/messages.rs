@@ -61,10 +61,10 @@ fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     }
 }
 
-/// Within 3 %, because the other program draws other random numbers.
+/// Run times must agree within 3 %, because the other program draws other random numbers.
 ///
-/// They decide the order of packets that arrive in one cycle, and the direction half way around a
-/// ring.
+/// Random numbers decide the order of packets that arrive in one cycle. They also decide in which
+/// direction a packet goes to a node half way around a ring.
 #[test]
 fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
     for (send, cycles) in [("injected", 35_691.0), ("delivered", 40_572.0)] {

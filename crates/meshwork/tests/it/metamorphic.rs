@@ -9,9 +9,10 @@ use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 
-/// Scenarios on every machine, each scheduler with a third of the allocators.
+/// Scenarios on every machine, in which each scheduler is combined with a third of the allocators.
 ///
-/// The tested changes affect each strategy by itself. All pairs are in the conformance tests.
+/// All pairs are in the conformance tests. A third is enough here, because the tested changes
+/// affect schedulers and allocators separately.
 fn every_text() -> Vec<(String, meshwork::topology::Topology)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {

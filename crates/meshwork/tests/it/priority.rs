@@ -27,7 +27,8 @@ fn diary(text: &str, jobs: Vec<Job>) -> Vec<String> {
     diary.0
 }
 
-/// Order of starts. Another job holds the whole machine until 10.
+/// Numbers of the jobs `waiting` in order of their starts, after a job that holds all nodes until
+/// 10.
 fn order(scheduler: &str, waiting: impl IntoIterator<Item = Job>) -> Vec<u64> {
     let text = format!(
         "machine = {{ topology = 'flat', processors = 8 }}\nscheduler = {{ {scheduler}, backfill = 'none' }}"

@@ -227,7 +227,7 @@ fn random_shape(most: u64, rng: &mut Stream) -> [u32; 3] {
     [0, 1, 2].map(|d| if d < flat { 1 } else { 1 + rng.below(most) as u32 })
 }
 
-/// Choice of a pool whose free nodes are those of `site`.
+/// Placement that an allocator chooses in a pool with the free nodes of `site`.
 fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> {
     let table = format!(
         "machine = {{ topology = 'torus', dims = {:?} }}\nallocator = {allocator}",
@@ -352,7 +352,7 @@ fn pieces_are_their_definition() {
     assert!((50..290).contains(&placed), "{placed}");
 }
 
-/// Every simple path is tried, by recursion in the order of neighbours.
+/// Path of free nodes, found by trying every simple path in the order of neighbours.
 fn path_by_definition(
     free: &dyn Fn([u32; 3]) -> bool,
     side: u32,

@@ -144,7 +144,7 @@ fn is_its_definition(
     is_its_definition_for(named, machines, any_count, definition);
 }
 
-/// Variant of [`is_its_definition`] whose requests `ask` draws.
+/// Compares an allocator with a slow definition on random requests that `ask` draws.
 fn is_its_definition_for(
     named: &str,
     machines: &[Topology],

@@ -46,7 +46,9 @@ fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     scenario(&text).setup(0).unwrap().facility
 }
 
-/// Definitions on counts of free processors and on integer speeds: 4 times the speed.
+/// Slow definitions of the selectors, on counts of free processors.
+///
+/// Speeds are multiplied by 4, so that they are integers.
 struct Definition<'a> {
     lookahead: &'a str,
     speeds: Vec<u32>,

@@ -86,7 +86,7 @@ impl Node {
         fits
     }
 
-    /// The node with `count` more pieces of a request; `None` if they do not fit.
+    /// State of the node with `count` more pieces of a request; `None` if the pieces do not fit.
     fn with(&self, request: &Pieces, piece: &Piece, count: u32) -> Option<Node> {
         if request.exclusive {
             let fresh = &idle()[if self.kind == 1 { 3 } else { 0 }];
@@ -111,7 +111,7 @@ impl Node {
         (0..count).all(|_| own.take(piece, None)).then_some(own)
     }
 
-    /// Number of the job's pieces that fit.
+    /// Number of pieces of a request that the node can hold; 0 if it can hold too few.
     fn fits(&self, request: &Pieces, piece: &Piece) -> u32 {
         let most = piece.per_node.unwrap_or(u32::MAX).min(piece.count);
         let fits = (1..=most).take_while(|&count| self.with(request, piece, count).is_some());

@@ -292,7 +292,7 @@ impl<'a> Twin<'a> {
     }
 }
 
-/// Jobs of one role each, with random users and partitions.
+/// Random jobs with random users and partitions. All pieces of a job are equal (one role).
 fn jobs_of_owners(rng: &mut Stream, jobs: u64) -> Vec<Job> {
     let mut jobs = random_jobs(rng, jobs);
     for job in &mut jobs {
@@ -799,7 +799,7 @@ const OF_ONE_CORE: &str = "machine = { topology = 'flat', processors = 12, nodes
 
 /// Power of a node of one core and one GPU, with a cap of seven busy nodes.
 const OF_A_NODE: &str = "energy = { idle = 11, busy = 103, cap = 826 }";
-/// Power of the core and of the GPU of such a node.
+/// Power of the core and of the GPU of a node whose power in all is `OF_A_NODE`.
 const OF_ITS_PARTS: &str =
     "energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, cap = 826 }";
 
@@ -922,7 +922,7 @@ fn pieces_of_a_pool_that_cannot_be_get_one_sentence() {
     assert!(plain.pieces(&columns).unwrap_err().message.contains("give `machine.nodes`"));
 }
 
-/// Number, service time and message hops of each job.
+/// Job number, service time and message hops of each finished job.
 #[derive(Default)]
 struct Sent(Vec<(u64, f64, u64)>);
 

@@ -60,10 +60,11 @@ fn cells((_, [cpu, mem, gpu, islands, other]): Kind) -> Vec<u32> {
     [mem, other].into_iter().chain(cores).chain((0..gpu).map(|_| 1000)).collect()
 }
 
-/// Amounts of every cell of every node.
+/// Observer that records the held amounts of every resource on every node.
 ///
-/// It fails if anything is held twice or held while out of service, if a job gets other amounts
-/// than it asked for, or if a start is later than promised where `keeps_promises` is set.
+/// It fails if a resource is held twice or held while out of service. It fails if a job gets other
+/// amounts than it requested. If `keeps_promises` is set, it fails if a start is later than
+/// promised.
 #[derive(Default)]
 struct Books {
     held: BTreeMap<(usize, u32), Vec<u32>>,

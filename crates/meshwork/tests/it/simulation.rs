@@ -32,7 +32,7 @@ impl Observer for Told {
 /// Drives a simulation to its end, for example step by step.
 type Drive<'a> = &'a mut dyn FnMut(&mut Simulation<'_>) -> Result<(), RunError>;
 
-/// Events as text, and end time or error of a run that `drive` has driven.
+/// Runs a simulation by `drive`. Returns the events as text, and the end time or the error.
 fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<Time, RunError>) {
     let mut told = Told::default();
     let end = Simulation::new(setup, jobs, &mut told).and_then(|mut simulation| {
@@ -73,7 +73,9 @@ fn in_spans(simulation: &mut Simulation<'_>, seed: u64) -> Result<(), RunError> 
     }
 }
 
-/// Compares a run made at once with stepped runs. Returns the number of reported lines.
+/// Compares a run made in one go with runs made in steps.
+///
+/// Returns the number of lines in the transcript of the run.
 fn agree(text: &str, runs: impl Fn() -> (Setup, Submissions)) -> usize {
     let mut told = Told::default();
     let (setup, jobs) = runs();
@@ -219,7 +221,7 @@ fn a_scenario_lends_its_run() {
     assert!(lent.0.text.starts_with(&told.0.text));
 }
 
-/// First come, first served, but only at the multiples of `every` from `from` on.
+/// First come, first served, but jobs start only at multiples of `every` that are at least `from`.
 struct OnTimer {
     every: f64,
     from: f64,

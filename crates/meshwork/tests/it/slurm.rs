@@ -18,7 +18,7 @@ fn ten(parameters: &str) -> Scenario {
     ))
 }
 
-/// Ends exactly at its time limit.
+/// Job that ends exactly at its time limit.
 fn exact(arrival: f64, processors: u32, runtime: f64) -> Job {
     job(arrival, Request::Nodes(processors), runtime)
 }

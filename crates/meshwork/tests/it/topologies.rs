@@ -195,7 +195,9 @@ fn every_two_groups_of_a_dragonfly_share_one_link() {
     }
 }
 
-/// All nodes send to all: paths fixed by the destination load every link equally.
+/// Every node sends to every node. If the destination fixes the path, all links carry equal loads.
+///
+/// If paths are random, the loads are nearly equal.
 #[test]
 fn ways_up_a_tree_spread_over_all_links() {
     for arity in [&[4, 4, 4][..], &[4, 4], &[2, 2, 2, 2]] {

@@ -242,10 +242,10 @@ fn nor_does_it_for_arrays_that_come_in_turns() {
     }
 }
 
-/// All jobs of a long array that fit must start at once.
+/// Compares the schedules of long arrays of equal jobs, many of which start at once.
 ///
-/// This must hold even while the planned numbers of free nodes are negative. Whole arrays end
-/// together, among other jobs; few or many jobs end late.
+/// Jobs that end late make the planned numbers of free nodes negative. In some cases few jobs end
+/// late, in others many.
 #[test]
 fn nor_does_it_for_arrays_that_move_together() {
     let topology = Topology::flat(24).unwrap();

@@ -69,7 +69,7 @@ struct Parked {
     slurm: Slurm,
     ends: PathBuf,
     own: PathBuf,
-    /// Begin and end of each time without a controller, in seconds since 1970.
+    /// Begin and end of each period in which no controller ran, in seconds since 1970.
     crashes: RefCell<Vec<(f64, f64)>>,
     _records: tempfile::TempDir,
 }
@@ -214,7 +214,7 @@ impl Parked {
     }
 }
 
-/// Run as the job itself wrote it, in seconds since 1970.
+/// Begin, end and nodes of a run, written by the job itself. Times are in seconds since 1970.
 struct Run {
     id: String,
     nodes: BTreeSet<String>,
@@ -330,7 +330,7 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
     drop(controller);
 }
 
-/// Kill switch and watchdog let Slurm itself start jobs of the parking partition.
+/// If the kill switch or the watchdog opens the parking partition, Slurm itself starts its jobs.
 fn the_way_back(parked: &Parked) {
     let slurm = &parked.slurm;
     let ops = |more: &[&str]| slurm.meshwork(&[&["ops", "agent", "."], more].concat());

@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use meshwork_operator::live::SlurmCommands;
 use meshwork_slurm::hostlist;
 
-/// Panic payload for the kill of an agent by a signal.
+/// Panic payload that stands for a signal which kills the agent.
 pub(super) struct Killed;
 
 /// Fault of Slurm or other event that the agent must cope with.
@@ -24,7 +24,7 @@ pub(super) enum Fault {
     Release(usize),
     /// Limits the user with this number to a number of nodes.
     Limit(u8, u32),
-    /// The controller returns after these seconds, in the state that it saved last.
+    /// Crash of the controller. After these seconds it returns with the state that it saved last.
     Crash(u8),
     /// Reservation by first node, number of nodes, seconds until it begins, and length.
     Reserve(usize, usize, u8, u8),
@@ -46,7 +46,8 @@ pub(super) struct Wanted {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Special {
     None,
-    /// Requires the node with this number, and those after it up to the job's size.
+    /// Requires consecutive nodes: the node with this number, and further ones up to the job's
+    /// size.
     Own(usize),
     Exclude(usize),
     After(usize),
@@ -143,7 +144,7 @@ pub(super) struct FakeSlurm {
     pub(super) undecided: usize,
     /// Jobs that a crash of the controller lost.
     pub(super) vanished: usize,
-    /// Whether Slurm changed after the last `squeue`, unknown to the agent.
+    /// Whether Slurm's state changed after the agent's last call of `squeue`.
     is_disturbed: bool,
     /// Updates that claimed nodes of other jobs.
     pub(super) overlaps: Vec<String>,

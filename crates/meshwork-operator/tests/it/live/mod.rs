@@ -119,7 +119,9 @@ struct Happened {
     order: Vec<String>,
 }
 
-/// Plays a story to its end, checks the result, and counts its events.
+/// Runs the agent through the faults and kills of a story until every job has ended.
+///
+/// The result is checked, and the events of the story are added to `happened`.
 fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(), TestCaseError> {
     let mut slurm = FakeSlurm::new(story.faults.clone(), story.kills.clone());
     let settings =

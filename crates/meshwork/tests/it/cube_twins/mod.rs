@@ -264,7 +264,7 @@ impl Twin for TreeCollapsing {
     }
 }
 
-/// Keeps one vector of disjoint free cubes, which every step searches as a whole.
+/// Free lists of cubes, kept as one vector of disjoint free cubes that every step searches.
 pub(crate) struct FreeLists {
     n: u32,
     cubes: Vec<Subcube>,
@@ -479,7 +479,9 @@ fn shared(a: Subcube, b: Subcube) -> usize {
     a.nodes().filter(|node| node & !b.mask == b.base).count()
 }
 
-/// Choice of the prime-cube graph among the cubes that `among` accepts, with all edges anew.
+/// Subcube that the prime-cube graph chooses in those prime cubes that `among` accepts.
+///
+/// All edges of the graph are computed anew.
 fn by_the_graph(
     free: &NodeSet,
     primes: &[Subcube],

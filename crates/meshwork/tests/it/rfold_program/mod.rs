@@ -98,8 +98,8 @@ enum Event {
     NewGuard,
     /// Event that follows the start of a job.
     ///
-    /// The guard is the process of the program that waits for the next end of a job. The flag is
-    /// whether the guard was idle, without a job to wait for, when this event was queued.
+    /// The guard is a process of RFold's program that waits for the next end of a job. If the flag
+    /// is `true`, the guard had no job to wait for when this event was queued.
     Running(bool),
     Timer(u64, usize),
 }

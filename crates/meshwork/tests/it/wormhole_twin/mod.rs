@@ -49,7 +49,7 @@ impl Buffer {
     }
 }
 
-/// Router, class of virtual channels, next router, and port there.
+/// Router, class of virtual channels, next router, and port at the next router.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     at: u32,
@@ -150,7 +150,7 @@ impl<'a> Twin<'a> {
         self.wires.ports_beside_nodes()
     }
 
-    /// Router of a processor, and the port to it.
+    /// Router to which a processor is attached, and the router's port to this processor.
     fn home(&self, node: usize) -> (usize, usize) {
         (node / self.each(), self.local() + node % self.each())
     }
