@@ -51,7 +51,7 @@ fn chapters() -> Vec<String> {
 
 /// Fenced block of code.
 struct Block {
-    /// Text after the opening fence.
+    /// Text after the opening fence, such as `console`.
     language: String,
     /// Last non-empty line before the block.
     before: String,

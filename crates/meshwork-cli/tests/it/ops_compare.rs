@@ -57,7 +57,9 @@ fn small(folder: &Path, change: impl FnOnce(&mut History)) {
     Folder::write(&folder.join("site"), &machine, &history, &json!({})).unwrap();
 }
 
-/// Replays the recorded times unchanged, so that results can be found by hand.
+/// Command line without resampled copies: the recorded jobs keep their recorded times.
+///
+/// So the results can be found by hand.
 const ONE_COPY: [&str; 5] = ["ops", "compare", "site", "--copies", "1"];
 
 fn compared(folder: &Path, more: &[&str]) -> Json {

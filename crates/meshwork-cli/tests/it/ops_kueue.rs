@@ -36,7 +36,10 @@ fn time(at: &str) -> String {
     format!("2026-05-01T{at}Z")
 }
 
-/// `pods` is their number and the accelerators of each; `given` has the assigned nodes.
+/// Workload of Kueue as JSON.
+///
+/// `pods` gives the number of pods, and the number of accelerators for each pod. `given` names the
+/// nodes that were assigned to the workload.
 fn workload(
     name: &str,
     created: &str,

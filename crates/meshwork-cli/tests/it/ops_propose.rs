@@ -36,7 +36,7 @@ const SIZES: [u32; 6] = [4, 8, 8, 8, 16, 16];
 
 const CONF: &str = "NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n";
 
-/// Submitted at a rate that keeps about `busy` nodes busy.
+/// Random jobs, submitted at a rate that keeps about `busy` nodes busy.
 fn jobs(count: usize, seed: u64, sizes: &[u32], busy: f64) -> Vec<JobRecord> {
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mean = f64::from(sizes.iter().sum::<u32>()) / sizes.len() as f64;

@@ -21,7 +21,7 @@ const NEVER: [&str; 6] = ["-1", "-1.5", "nan", "inf", "-inf", "1e308"];
 /// Values that some numeric parameters accept.
 const PERHAPS: [&str; 5] = ["0", "1e-308", "0.5", "1e15", "9223372036854775807"];
 
-/// Messages with which a run may fail although the extreme value is valid.
+/// Error messages that are accepted when a study with an extreme but valid value fails.
 const GIVEN_UP: [&str; 6] = [
     ", which leaves no job: ",
     "failed: more than 4000000 jobs wait at once: ",

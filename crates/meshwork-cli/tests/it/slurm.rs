@@ -78,7 +78,7 @@ impl Sweeping for Slurm {
         object["done"].as_u64().unwrap_or(0)
     }
 
-    /// Last line of each segment.
+    /// Text made of the last lines of all segments of results.
     fn notes(&self) -> String {
         let found = fs::read_dir(self.home().join("S/runs")).into_iter().flatten().flatten();
         let last = |path: PathBuf| {
@@ -109,7 +109,7 @@ impl Sweeping for Slurm {
         found.filter_map(|entry| writer(entry.file_name().to_string_lossy().into_owned())).collect()
     }
 
-    /// Releases requeued tasks. `true` if no task is pending or running.
+    /// Whether no task is pending or running. Tasks that wait after a requeue are released.
     fn is_idle(&self) -> bool {
         let said = self.ask("squeue", &["--noheader", "--array", "--format", "%i %T"]);
         for line in said.out.lines() {

@@ -226,7 +226,9 @@ fn cheapest_by_hand(named: &NamedPool, instant: &Instant, wanted: &Request) -> O
     best
 }
 
-/// Each move is checked against the nodes that are free when its turn comes.
+/// Whether the request fits after the moves of `steps`, made one after the other.
+///
+/// Each move must go to nodes that are free when it is made.
 fn room_after(
     named: &NamedPool,
     instant: &Instant,

@@ -45,7 +45,7 @@ fn embedded(html: &str) -> serde_json::Value {
 /// Mean, half-width and replications of each row, by key cells and metric title.
 type Numbers = BTreeMap<(BTreeMap<String, String>, String), [String; 3]>;
 
-/// The array names the columns of mean, half-width and replications.
+/// Numbers of a CSV table. The array names its columns for mean, half-width and replications.
 fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Numbers {
     let mut reader = csv::Reader::from_path(folder.join(name)).unwrap();
     let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();

@@ -342,7 +342,7 @@ fn words_agree_with_sets_and_every_misreading_is_told_apart() {
     }
 }
 
-/// Criterion's value, from the positions in the box and next to it; lower is better.
+/// Value of a criterion for a box, from the positions in the box and next to it. Lower is better.
 fn worth(
     criterion: Criterion,
     torus: &Plain,

@@ -18,7 +18,8 @@ struct Network {
     /// Network configuration, of which the field `buffer` replaces the buffer size.
     setting: WormholeConfig,
     buffer: u32,
-    /// Offered load at which saturation is measured. There BookSim carried the load `saturation`.
+    /// Offered load at which saturation is measured. At this load BookSim carried the load
+    /// `saturation`.
     full: f64,
     saturation: f64,
     points: &'static [Point],
@@ -44,11 +45,11 @@ fn near(ours: f64, theirs: f64, share: f64, what: &str) {
     assert!(off.abs() <= share, "{what}: {ours:.4} for {theirs:.4}, off by {:.2} %", 100.0 * off);
 }
 
-/// Checks latency against BookSim within tolerances.
+/// Checks that latencies agree with those of BookSim, within tolerances.
 ///
-/// They are 2 % up to 70 % of the saturation load, 3 % up to 80 %, and 4 % up to 90 %. At higher
-/// loads, source queues settle very slowly, so only the latency without them is compared, within
-/// 6 %.
+/// The tolerance is 2 % up to 70 % of the saturation load, 3 % up to 80 %, and 4 % up to 90 %. At
+/// higher loads, source queues settle very slowly. There only the latency without source queues is
+/// compared, within 6 %.
 fn agrees(network: &Network) {
     for &(load, latency, network_latency, routers) in network.points {
         let carried = offered(network, load, network.buffer, network.cycles);

@@ -531,7 +531,7 @@ fn a_server_that_sleeps_is_that_of_theory() {
     assert_mean(&study, "mean_power", power);
 }
 
-/// The first job of a busy period waits for the waking.
+/// The first job of a busy period waits until the server has woken.
 ///
 /// This is Welch's queue with an exceptional first service (Operations Research 12, 1964).
 #[test]

@@ -429,7 +429,7 @@ fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     );
 }
 
-/// Schedulers without a look-ahead start jobs that the window interrupts.
+/// A maintenance window interrupts jobs only under schedulers without look-ahead.
 #[test]
 fn windows_are_seen_coming() {
     let text = |scheduler: &str, closure: &str| {

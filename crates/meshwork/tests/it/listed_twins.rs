@@ -225,9 +225,10 @@ fn rings_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// Tree for the rule and for its definition.
+/// Random tree, in one form for the tested rule and in another form for its slow definition.
 ///
-/// It begins with leaves; the switches of each level are then joined in groups of up to three.
+/// The leaf switches are created first. The switches of each level are then joined in groups of up
+/// to three.
 fn random_tree(rng: &mut Stream) -> (u32, Vec<Below>, list_twins::tree::Machine) {
     let count = 3 + rng.below(10) as usize;
     let (nodes, leaves) = parts(&vec![2 + rng.below(6) as u32; count], rng.below(2) == 0, rng);

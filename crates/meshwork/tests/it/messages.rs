@@ -151,7 +151,7 @@ fn jobs_slow_each_other_where_their_messages_share_links() {
     }
 }
 
-/// Both jobs send over the link all the time.
+/// Two jobs share a link and send over it all the time.
 ///
 /// So each job takes as many cycles as both jobs have flits.
 #[test]

@@ -14,7 +14,7 @@ const STEP: Param = Param {
     help: "how far a message goes",
 };
 
-/// Only powers of two have a weight above 0.
+/// Distribution of sizes that are powers of two. Other sizes have the weight 0.
 static POWERS: SizeEntry =
     SizeEntry::new(About::new("powers", "powers of two, each as often as another"), |range| {
         let weight = |size: u32| f64::from(u8::from(size.is_power_of_two()));

@@ -341,7 +341,7 @@ struct Rules {
     /// Run time so far, and placement when last stopped.
     ran: BTreeMap<JobId, (f64, Placement)>,
     stops: u32,
-    /// Present instant, and the rank of the queue of each job stopped at it.
+    /// Present instant. For every job stopped at this instant, the rank of its queue.
     now: (Time, Vec<u32>),
 }
 

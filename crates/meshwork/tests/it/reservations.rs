@@ -10,7 +10,9 @@ use meshwork::topology::Topology;
 /// Conservative backfilling that withdraws some reservations and makes them again after all others.
 struct Wavering {
     plan: Option<Box<dyn Plan>>,
-    /// Whether the plan uses forks of the machine; all other implementations must agree with it.
+    /// Whether to use the plan that looks ahead on forks (copies) of the machine.
+    ///
+    /// All other implementations of a plan must agree with it.
     forks: bool,
     passes: u64,
 }

@@ -161,7 +161,9 @@ fn node(name: &Json) -> [u32; 3] {
     parts.try_into().unwrap()
 }
 
-/// If two jobs end at one instant, the program may notice only the first end; none do here.
+/// If two jobs end at one instant, RFold's program may notice only the first end.
+///
+/// In the logs of this test, no two jobs end at one instant.
 #[test]
 fn in_studies_every_job_starts_when_it_does_in_the_program() {
     let mut rng = Stream::new(7, 0, "traces");
@@ -610,7 +612,7 @@ fn long_jobs_are_given_up_when_the_machine_is_too_full_at_first() {
     assert_eq!((outcome.finished, outcome.refused), (4, 0));
 }
 
-/// The metric is a mean over starts and ends, not over time.
+/// The metric `utilization_at_events` is a mean over starts and ends of jobs, not over time.
 #[test]
 fn utilization_at_events_is_that_of_instants() {
     let text = "machine = { topology = 'flat', processors = 10 }\n\

@@ -69,9 +69,9 @@ impl Definition<'_> {
         self.fits(free, wanted).into_iter().min_by_key(key)
     }
 
-    /// Number and capacity of jobs behind the head that can start if the head goes to `on`.
+    /// Jobs behind the first waiting job that can start if that job goes to site `on`.
     ///
-    /// Capacity is processors times the speed of the site.
+    /// Returns their number and their capacity, which is processors times the speed of the site.
     fn others(&self, free: &[u32], wanted: u32, on: usize, queue: &[u32]) -> (u32, u64) {
         let mut free = free.to_vec();
         free[on] -= wanted;

@@ -359,7 +359,8 @@ impl Naive<'_> {
         }
     }
 
-    /// Nodes at `by`, after the release of all jobs expected to end by then.
+    /// Amounts free on the nodes at time `by`, after the release of all jobs expected to end by
+    /// then.
     fn then(&self, now: f64, by: f64) -> Vec<Node> {
         let mut nodes = self.nodes.clone();
         for running in self.running.values().filter(|running| running.expected.max(now) <= by) {

@@ -58,7 +58,7 @@ struct Twin<'a> {
     promise: Option<(usize, f64, Held)>,
 }
 
-/// First key of outages among running jobs; smaller keys are those of jobs.
+/// First key of outages in the map of running jobs. Jobs have smaller keys.
 const OUT: usize = 1 << 20;
 
 fn pieces(job: &Job) -> &Pieces {
@@ -716,7 +716,6 @@ fn a_cap_holds_jobs_back_by_their_cores() {
     assert_eq!(starts, ["0.01 start 1", "0.03 start 3", "5.03 start 4", "10.01 start 2"]);
 }
 
-/// Lines of the diary with the starts of the given jobs.
 fn diary_of_starts(text: &str, jobs: Vec<Job>) -> Vec<String> {
     let scenario = scenario(text);
     let mut seen = Diary::default();

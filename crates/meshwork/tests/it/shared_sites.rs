@@ -472,7 +472,7 @@ fn metrics_of_two_sites_by_hand() {
     assert_eq!(watts.0, [(0.0, 5.0, three), (5.0, 10.0, both)]);
 }
 
-/// Drawn jobs arrive as on one site with the nodes of all sites.
+/// Random jobs with a given load arrive as on one site that has the nodes of all sites.
 #[test]
 fn the_load_is_of_the_nodes_of_all_sites() {
     #[derive(Default)]

@@ -59,7 +59,7 @@ fn stepped(simulation: &mut Simulation<'_>) -> Result<(), RunError> {
     }
 }
 
-/// Some of the random instants are in the past.
+/// Runs a simulation up to one random instant after the other, some of which are in the past.
 fn in_spans(simulation: &mut Simulation<'_>, seed: u64) -> Result<(), RunError> {
     let mut rng = Stream::new(seed, 0, "instants");
     let mut at = 0.0;

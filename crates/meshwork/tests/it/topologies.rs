@@ -142,9 +142,10 @@ fn flow(wires: &dyn Wires, from: &BTreeSet<u32>, to: &BTreeSet<u32>) -> u32 {
     }
 }
 
-/// Without taper, the halves have as many links as nodes.
+/// If a fat tree has no taper, as many links connect its halves as a half has nodes.
 ///
-/// A taper (nodes of a leaf switch over its upward links) divides that number.
+/// The taper is the number of nodes of a leaf switch, divided by the number of its upward links. It
+/// divides the number of links between the halves.
 #[test]
 fn a_fat_tree_has_full_bisection_and_a_taper_divides_it() {
     for (arity, taper) in [

@@ -166,7 +166,7 @@ fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     assert!(measured >= 6, "nodes were free in vain in {measured} runs alone");
 }
 
-/// Queues are long, and jobs end early and late.
+/// Compares long queues on a flat machine, where jobs end early and late.
 #[test]
 fn nor_does_it_where_numbers_alone_matter() {
     let topology = Topology::flat(40).unwrap();

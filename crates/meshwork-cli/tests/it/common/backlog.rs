@@ -77,7 +77,7 @@ pub(crate) fn completed(id: usize, submit: i64, runs: i64, limit: i64, nodes: u3
     }
 }
 
-/// Moves jobs to the starts and nodes that the model of their machine gives them.
+/// Replaces the starts and nodes of jobs by those that a replay on the model of the machine yields.
 pub(crate) fn replay(machine: &SlurmMachine, stays: &mut [JobRecord], cleanup: f64) {
     let (rules, copy, report) = (&SiteRules::of(machine), None, &|_: usize| {});
     let outcomes =

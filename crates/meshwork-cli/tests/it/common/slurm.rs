@@ -19,7 +19,7 @@ use super::{Said, said};
 pub(crate) struct Slurm {
     home: tempfile::TempDir,
     daemons: Vec<Child>,
-    /// Authenticates Slurm's messages. It is dropped after Slurm's daemons.
+    /// Daemon that authenticates Slurm's messages. It must be dropped after the daemons of Slurm.
     #[allow(dead_code, reason = "it is there to be dropped")]
     munge: Munge,
     nodes: usize,

@@ -12,7 +12,7 @@ use super::{Killable, POLICY};
 use crate::common::slurm::{NodeRequest, Slurm, quiet};
 use crate::common::{Said, skip};
 
-/// Users of every Debian: the first runs the agent, the second submits jobs.
+/// Two users that every Debian system has: `AGENT` runs the agent, and `USER` submits jobs.
 const AGENT: &str = "daemon";
 const USER: &str = "games";
 

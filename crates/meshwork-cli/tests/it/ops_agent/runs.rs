@@ -123,7 +123,7 @@ fn run_2_survives_30_kills_at_random() {
     say("run 2", &parked, began);
 }
 
-/// Kills come just before or just after an update of a job.
+/// The agent is killed just before or just after it updates a job.
 #[test]
 #[ignore = "it takes minutes"]
 fn run_3_survives_25_kills_at_the_worst_instants() {

@@ -56,7 +56,7 @@ pub(super) enum Special {
     Begin(u8),
     /// Requests tasks, from which Slurm derives the number of nodes.
     Tasks,
-    /// Comment that looks like records of Slurm.
+    /// Job comment that imitates records of Slurm.
     Comment,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct FakeJob {
     start: f64,
     end: f64,
     note: String,
-    /// Requeued and not yet updated by the agent.
+    /// Whether the job was requeued and the agent has not updated it since.
     is_requeued: bool,
 }
 
@@ -658,7 +658,9 @@ impl FakeSlurm {
         String::new()
     }
 
-    /// Time passes, and the agent may be killed before or after the call takes effect.
+    /// Calls a command of the fake Slurm. Time passes, and the agent may be killed.
+    ///
+    /// A kill may come before or after the command takes effect.
     fn called<T>(&mut self, what: impl FnOnce(&mut FakeSlurm) -> T) -> T {
         self.sleep(0.05);
         self.calls += 1;

@@ -20,7 +20,7 @@ use serde_json::Value as Json;
 /// Seconds after which the agent predicts ends anew.
 const RENEWED: i64 = 60;
 
-/// Slurm without faults, in which a recorded job starts as soon as it is placed.
+/// Fake of a Slurm without faults. A recorded job starts as soon as the agent has placed it.
 struct Replayed<'a> {
     now: i64,
     jobs: &'a [JobRecord],

@@ -107,7 +107,7 @@ fn predicted() -> ExpectedEnds {
 /// Node lists chosen by the agent, by job id and time of submission.
 type Chosen = BTreeMap<(String, i64), BTreeSet<Vec<String>>>;
 
-/// Counts over all stories: events in the agent's log by name, kills, and starts.
+/// Counts over all test cases: events in the agent's log by name, kills, and starts.
 #[derive(Debug, Default)]
 struct Happened {
     events: BTreeMap<String, usize>,
@@ -238,7 +238,7 @@ fn ten_thousand_kills_misplace_no_job_and_lose_none() {
     assert!(happened.vanished >= 50, "{happened:?}");
 }
 
-/// The agent takes back a requeued job in time: after two minutes it could start.
+/// The agent takes back each requeued job within two minutes, before Slurm could start it again.
 #[test]
 fn a_requeued_job_starts_by_a_new_decision() {
     let mut happened = Happened::default();
@@ -311,7 +311,7 @@ fn a_predicted_end_lets_a_job_start_out_of_turn() {
     assert_eq!(starts(true), ["1", "3", "2"]);
 }
 
-/// Refuses and counts every update.
+/// Commands of a fake Slurm that refuse and count every update of a job.
 struct Refusing(FakeSlurm, usize);
 
 impl SlurmCommands for Refusing {

@@ -1,12 +1,12 @@
 //! Tests of segmented jobs (whose nodes are requested in equal parts) on machines with listed
 //! boxes.
 //!
-//! Segments are placed one after the other. Where boxes overlap, a job that finds no room is tried
-//! again without one of the free nodes.
+//! Segments are placed one after the other. If boxes overlap and a job does not fit, the job is
+//! tried again without one of the free nodes.
 
 use super::*;
 
-/// Which node a retry leaves out.
+/// Node that is left out when the job is tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hint {
     /// The lowest of all nodes selected so far, as in the allocator.

@@ -30,7 +30,7 @@ pub(crate) fn read(text: &str) -> Scenario {
     Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
-/// Outcome and transcript.
+/// Runs jobs. Returns the outcome and the transcript.
 pub(crate) fn run(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, String) {
     let (outcome, transcript) = observed(scenario, jobs, Transcript::default());
     (outcome, transcript.text)

@@ -26,7 +26,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// TOML keys that select the allocator of the method.
+    /// TOML keys that select the allocator for a placement method.
     pub(crate) fn allocator(self, side: u32, ties: &str) -> String {
         match self {
             Way::FirstFit => {
@@ -216,7 +216,7 @@ impl Program {
         self.push(end, 1, Event::Timer(self.timers, job));
     }
 
-    /// Waiter that an arrival or the end of a job wakes; returned only once.
+    /// Waiter that an arrival, or the end of a job, wakes. The same waiter is not returned twice.
     fn wake(&mut self, is_arrival: bool) -> Option<Waiter> {
         let (waiter, used) = self.waiter.as_mut()?;
         if *used || waiter.for_arrival && !is_arrival {

@@ -66,7 +66,8 @@ pub(crate) struct Twin<'a> {
     ways: Vec<Option<Vec<Hop>>>,
     setting: WormholeConfig,
     sent: &'a [Sent],
-    /// By router, port and channel. The buffer of a local port is filled by its processor.
+    /// Buffers of routers, by router, port and channel. A processor fills the buffer of its local
+    /// port.
     buffers: Vec<Buffer>,
     /// Receiving buffers of processors, by node and channel.
     sinks: Vec<Buffer>,
