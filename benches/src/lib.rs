@@ -80,9 +80,10 @@ pub fn works_on(name: &str, topology: &Topology) -> bool {
     entry::<AllocatorEntry>(ALLOCATORS, name).works_on(topology)
 }
 
-/// Allocator that is described by a text such as `first_fit rotation='best'`.
+/// Allocator described by a text such as `first_fit rotation='best'`.
 ///
-/// The text is a name, optionally followed by a space and parameters that are separated by `; `.
+/// The text is a name, optionally followed by a space and by parameters. Parameters are separated
+/// by `; `.
 #[must_use]
 pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     let (name, given) = named.split_once(' ').unwrap_or((named, ""));

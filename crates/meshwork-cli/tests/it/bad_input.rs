@@ -822,7 +822,9 @@ fn a_reader_that_has_gone_is_no_error() {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
 }
 
-/// The disk is a small tmpfs that only root can mount; without root the test is skipped.
+/// If a disk is full, neither results nor finished runs are lost.
+///
+/// The disk of the test is a small tmpfs. Only root can mount it; without root the test is skipped.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {

@@ -78,7 +78,7 @@ fn lived(file: &Path) -> (Vec<RunEvent>, Vec<Topology>) {
     }
 }
 
-/// At most three decimals, as on the page.
+/// Number with at most three decimals, as the page shows it.
 fn written(number: f64) -> String {
     ((number * 1000.0).round() / 1000.0).to_string()
 }
@@ -113,7 +113,7 @@ impl Shown {
         scene
     }
 
-    /// Checks sentences, lists and the holder of each processor at an instant.
+    /// Checks the page at an instant: its sentences, its lists, and the holder of each processor.
     fn agrees(&self, time: f64) {
         let scene = self.scene(time);
         let nodes: u32 = self.topologies.iter().map(|topology| topology.grid().nodes()).sum();

@@ -77,7 +77,9 @@ fn what_is_wrong_with_a_trace_is_said_in_one_sentence() {
     refused(&FILES, "tasks.csv has no task with a GPU");
 }
 
-/// Means are within 0.15 points, or 1.5 published standard deviations, of published ones.
+/// Compares mean allocations with published means.
+///
+/// They may differ by 0.15, or by 1.5 published standard deviations if that is more.
 #[test]
 fn published_means_are_reached() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gpu");

@@ -10,9 +10,9 @@ use meshwork_slurm::history::Beyond;
 use meshwork_slurm::history::{History, JobRecord};
 use serde_json::{Value as Json, json};
 
-/// Eight nodes in a row with blocks of several lengths.
+/// Topology file of eight nodes in a row, with blocks of several lengths.
 ///
-/// `places` has the length of a block, and the distance between its allowed positions.
+/// Each item of `places` has the length of a block, and the distance between its allowed positions.
 fn row(places: &[(u32, u32)]) -> String {
     let mut text = "- topology: row\n  torus3d:\n    toruses:\n      - name: row1\n        dims: {x: 8, y: 1, z: 1}\n        nodes: n[0-7]\n        placements:\n".to_owned();
     for (length, spacing) in places {
@@ -25,7 +25,7 @@ fn row(places: &[(u32, u32)]) -> String {
 
 const CONF: &str = "NodeName=n[0-7] CPUs=8\nPartitionName=batch Nodes=ALL Default=YES Topology=row OverSubscribe=EXCLUSIVE\n";
 
-/// Small site in which job 5 waits from second 20 to second 60.
+/// Small site with a recorded history, in which job 5 waits from second 20 to second 60.
 fn small(folder: &Path, change: impl FnOnce(&mut History)) {
     let stay = |id: &str, submit: i64, start: i64, end: i64, nodes: u32| JobRecord {
         id: id.to_owned(),

@@ -216,7 +216,7 @@ fn ended_in(segment: &Path) -> Vec<String> {
     lines.map(|line| line[8..40].to_owned()).collect()
 }
 
-/// Segments of these processes, each with the keys of its completed runs.
+/// Segments of results that the processes `copies` write, each with the keys of its completed runs.
 fn segments_of(folder: &Path, copies: &[Child]) -> Vec<(String, Vec<String>)> {
     let found = fs::read_dir(folder.join("shared/runs")).into_iter().flatten().flatten();
     let named = found.map(|segment| (segment.file_name().to_string_lossy().into_owned(), segment));
@@ -228,9 +228,10 @@ fn segments_of(folder: &Path, copies: &[Child]) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// Waits for over `runs` completed runs, for an exited process, or until `latest`.
+/// Waits until the processes `copies` have completed more than `runs` runs.
 ///
-/// So some runs are completed and many are left, whatever the speed of the machine.
+/// It also returns at the time `latest`, or if a process has exited. So some runs are completed and
+/// many are left, whatever the speed of the machine.
 fn wait_for(folder: &Path, copies: &mut [Child], runs: usize, latest: Option<Instant>) {
     loop {
         let ended: usize = segments_of(folder, copies).iter().map(|(_, keys)| keys.len()).sum();

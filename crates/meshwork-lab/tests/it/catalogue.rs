@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Reads of the standard catalogue, which would miss added entries.
+/// Function calls that read the standard catalogue, and so would miss added entries.
 const STANDARD: [&str; 18] = [
     "Catalogue::standard",
     "catalogue()",

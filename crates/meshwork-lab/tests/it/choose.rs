@@ -277,7 +277,7 @@ fn slurm_files(folder: &Path) {
     fs::write(folder.join("slurm.conf"), conf).unwrap();
 }
 
-/// Jobs with a mean run time of 600 s, on a machine of Slurm files.
+/// Study of jobs with a mean run time of 600 s, on a machine described by Slurm files.
 fn of_slurm(folder: &Path, machine: &str, more: &str) -> Study {
     let text = format!(
         "machine = {{ {machine} }}\nworkload = {{ name = 'synthetic', load = 0.85, \
@@ -295,7 +295,7 @@ fn lines(study: &Study) -> Vec<String> {
     choice.slurm
 }
 
-/// Other lines of `slurm.conf` are not changed.
+/// The patch of `slurm.conf` changes only the parameters that the best candidate sets.
 #[test]
 fn the_winner_has_lines_for_slurm_conf() {
     let folder = tempfile::tempdir().unwrap();
@@ -455,7 +455,7 @@ fn a_race_takes_a_tenth_of_the_runs_of_two_stages() {
     assert!(choice.runs < choice.full_grid);
 }
 
-/// Name, study, wrong change, and beginning and end of the error message.
+/// Name, study, wrong change to the request, and beginning and end of the error message.
 type Refusal<'a> = (&'a str, &'a Study, fn(&mut ChoiceRequest), &'a str, &'a str);
 
 #[test]

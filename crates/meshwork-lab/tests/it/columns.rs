@@ -11,7 +11,7 @@ use meshwork_lab::trace::convert;
 use meshwork_lab::{Options, Study, run};
 use meshwork_slurm::cell::{plain, written};
 
-/// Columns of requests, each with a machine and an allocator for it.
+/// Columns that state requests, each with a machine and an allocator for such requests.
 const ASKED: [(&str, &str); 5] = [
     (
         "nodes",
@@ -98,7 +98,9 @@ fn may_have(asked: &str, column: &str, cell: &str) -> bool {
     row.is_ok_and(|row| Listed::read(Box::new(std::iter::once(Ok(row))), "jobs").is_ok())
 }
 
-/// About half of the cells beside the requests in `asked` are empty.
+/// Random table of jobs that request by the column `asked`.
+///
+/// About half of the cells in other columns are empty.
 fn table(asked: &'static str, stream: &mut Stream) -> Rows {
     let count = 2 + stream.below(8) as usize;
     let used: Vec<bool> = COLUMNS.iter().map(|_| stream.below(4) > 0).collect();

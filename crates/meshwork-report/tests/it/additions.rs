@@ -18,7 +18,7 @@ use meshwork_report::{Maps, Report};
 
 use crate::clique::CLIQUE;
 
-/// Twice the number of finished jobs.
+/// Added metric: twice the number of finished jobs.
 static TWICE: MetricEntry = MetricEntry::new(
     About::new("twice", "twice the jobs that finished")
         .definition("Two for each job that finished.")

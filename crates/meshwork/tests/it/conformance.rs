@@ -117,7 +117,7 @@ enum Fault {
     HasNoMemory,
     /// Proposes nothing after a certain number of claims.
     Tires,
-    /// Uses the number of outages, but declares no memory.
+    /// The allocator decides by the number of outages, but declares that it has no memory.
     GoesByHolders,
 }
 

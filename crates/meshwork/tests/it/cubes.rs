@@ -594,7 +594,9 @@ fn noncubic_is_its_definition() {
     }
 }
 
-/// Two buddy systems choose the same block if the smallest sufficient block is the lowest.
+/// Compares the forms `lists` and `bitmap` of the buddy system.
+///
+/// If the smallest sufficient free block is also the lowest, both choose the same block.
 #[test]
 fn the_two_forms_of_the_buddy_system_agree() {
     let (mut same, mut apart) = (0, 0);

@@ -323,11 +323,11 @@ impl Observer for Begins {
     }
 }
 
-/// Compares the outages among the busy nodes with the observed ones.
+/// Scheduler that compares the outages which it sees among busy nodes with the observed outages.
 struct Comparing {
     scheduler: Box<dyn Scheduler>,
     begins: Outages,
-    /// Outages that had lasted longer than the mean repair.
+    /// Number of outages that were seen after they had lasted longer than the mean repair.
     postponed: Arc<Mutex<usize>>,
 }
 
@@ -587,7 +587,7 @@ fn availability_is_that_of_renewal_theory() {
     }
 }
 
-/// Mean and half-width of the 99.9 % interval over 20 replications.
+/// Mean of a metric, and half-width of its 99.9 % interval, over 20 replications.
 fn interval(study: &Scenario, name: &str) -> (f64, f64) {
     let values: Vec<f64> =
         (0..20).map(|r| metric(&study.run(r, &NoInputs, &mut ()).unwrap(), name)).collect();

@@ -285,7 +285,7 @@ fn answers(
     assert!(found > 200 && missed > 100, "{named}: {found} found, {missed} not");
 }
 
-/// Definition: the free position with the greatest score.
+/// Compares an allocator with its definition: the free position with the greatest score.
 fn is_its_definition<S: Ord>(
     named: &str,
     dimensions: &[usize],
@@ -492,7 +492,7 @@ fn busy_lists_find_the_first_base_on_the_first_plane_that_has_one() {
     }
 }
 
-/// Bases are multiples of the side.
+/// Free squares with this side whose base coordinates are multiples of the side.
 fn aligned_squares(state: &State, side: u32) -> Vec<Node> {
     let grid = state.grid();
     let aligned = |base: Node| grid.coordinates(base).iter().all(|at| at % side == 0);

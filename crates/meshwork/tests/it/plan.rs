@@ -124,7 +124,7 @@ fn policy(text: &str) -> Option<Scenario> {
     Scenario::read(&table).ok()
 }
 
-/// Parameters with which schedulers remember more between two plans.
+/// Parameters with which schedulers carry more memory from one plan to the next.
 const PARAMETERS: [(&str, &str); 17] = [
     ("priority", "weights = { age = 1, size = 3, fair_share = 9 }, half_life = 100, max_age = 50"),
     ("priority", "queues = [{ name = 'q1', priority = 2 }], preempt = 'requeue'"),
@@ -148,7 +148,7 @@ const PARAMETERS: [(&str, &str); 17] = [
     ("slurm", "PriorityWeightJobSize = 100, PriorityFavorSmall = true, bf_max_job_user = 1"),
 ];
 
-/// Schedulers that remember nothing between two plans.
+/// Schedulers that carry no memory from one plan to the next.
 const FORGETFUL: [&str; 6] =
     ["fcfs", "sjf", "edf", "static_partitioning", "equipartition", "folding"];
 

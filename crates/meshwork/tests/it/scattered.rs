@@ -355,7 +355,9 @@ fn naive_is_paging_by_single_nodes_in_rows() {
     are_one("'naive'", "'paging'");
 }
 
-/// A count, or a block that may be longer than the machine, but has no more nodes.
+/// Random count, or random block with at most as many nodes as the machine.
+///
+/// A side of the block may be longer than the machine's side.
 fn any_shape(grid: &Grid, rng: &mut Stream) -> Request {
     if rng.below(2) == 0 {
         return any_count(grid, rng);
@@ -369,7 +371,8 @@ fn any_shape(grid: &Grid, rng: &mut Stream) -> Request {
     }
 }
 
-/// Lowest base in the first orientation that fits.
+/// First free position of a block: orientations are tried in order, and in each the lowest base
+/// first.
 fn first_place(free: &NodeSet, grid: &Grid, sides: &Dims, rotation: Rotation) -> Option<Block> {
     orientations(sides, rotation).find_map(|sides| {
         let at = |base| Block { base, sides: sides.clone() };

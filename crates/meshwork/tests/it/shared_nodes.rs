@@ -174,10 +174,10 @@ fn fill(
     (left == 0).then_some(picks)
 }
 
-/// Nodes by the slow definition of allocators for shared nodes.
+/// Nodes that a job gets by the slow definition of allocators for shared nodes.
 ///
-/// Each item has the index of a role of the job, the index of a node, and the number of the role's
-/// pieces on it.
+/// A role of a job is a group of equal pieces. Each item has the index of a role, the index of a
+/// node, and the number of the role's pieces on this node.
 pub(crate) fn choose(
     nodes: &[Node],
     domain: &str,
@@ -297,7 +297,7 @@ struct Naive<'a> {
     running: BTreeMap<usize, Running>,
     starts: Vec<(usize, f64, Vec<usize>)>,
     promise: Option<Promise>,
-    /// Requests that were denied since the last end of a job, and are not tried before the next.
+    /// Requests that are not tried again before the next end of a job, because they were denied.
     ///
     /// The first list has requests for which all free resources were too few. For the second list,
     /// resources promised to the first waiting job did not count as free. A request with several
@@ -961,7 +961,7 @@ fn other_allocators_are_asked_for_nodes_on_which_pieces_fit() {
     assert_eq!(seen.0, [1, 2]);
 }
 
-/// Blocks on whose nodes all pieces fit are found.
+/// An allocator of blocks finds blocks of nodes on each of which a piece fits.
 #[test]
 fn blocks_are_made_of_nodes_on_which_pieces_fit() {
     let machine = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }";

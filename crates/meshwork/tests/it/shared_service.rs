@@ -107,7 +107,8 @@ impl<'a> Twin<'a> {
         self.windows.iter().filter(hinders).flat_map(|window| window.nodes.clone()).collect()
     }
 
-    /// Nodes for a job: outside its partition, and in `closed`, nothing is free.
+    /// Copy of the nodes in which nothing is free outside the job's partition or on the nodes
+    /// `closed`.
     fn without(&self, nodes: &[Node], job: usize, closed: &[usize]) -> Vec<Node> {
         let owner = self.jobs[job].owner.as_ref();
         let inside = owner

@@ -132,10 +132,10 @@ fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
     (WAITS.map(metric), metric("wait"))
 }
 
-/// On 4 × 4 nodes, two jobs hold three of the four columns.
+/// Three jobs wait on 4 × 4 nodes, where two other jobs hold three of the four columns.
 ///
-/// The third job waits for a square of four free nodes, and the fourth for nodes. The last waits
-/// for its turn (for reserved nodes under EASY), and then for nodes.
+/// The third job waits for a square of four free nodes, and the fourth waits for free nodes. The
+/// fifth first waits for its turn (under EASY, for reserved nodes), and then for free nodes.
 #[test]
 fn a_case_by_hand() {
     let block = |arrival, sides: &[u32], runtime| job(arrival, Request::block(sides), runtime);

@@ -84,7 +84,7 @@ fn the_checks_of_wording_find_what_they_are_for() {
 struct Comment {
     /// Index of the line in the file, from 0.
     line: usize,
-    /// Width of the whole line in characters.
+    /// Width of the source line in characters, including its code.
     columns: usize,
     /// Mark that begins the comment: `///`, `//!` or `//`.
     mark: &'static str,

@@ -15,7 +15,7 @@ use headless_chrome::protocol::cdp::types::Event;
 use headless_chrome::{Browser, LaunchOptions, Tab};
 use serde_json::Value;
 
-/// Longest wait for a condition; the machine may be busy.
+/// Longest time to wait for a condition. It is long, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Starts a headless browser, or says that none is installed.
@@ -110,7 +110,7 @@ impl Page {
         self.tab.press_key(key).expect("the key is pressed");
     }
 
-    /// Point of the window in pixels.
+    /// Clicks a point of the window, in pixels.
     pub(crate) fn click(&self, x: f64, y: f64) {
         self.tab.click_point(Point { x, y }).expect("the point is clicked");
     }

@@ -139,7 +139,7 @@ pub(crate) fn consecutive_ports(count: u16) -> u16 {
 }
 
 impl Slurm {
-    /// Starts a Slurm; the error is a reason to skip the test.
+    /// Starts a Slurm. If it cannot start, the error is a reason to skip the test.
     pub(crate) fn begin(wanted: &NodeRequest<'_>) -> Result<Slurm, String> {
         Slurm::begin_with(wanted, &[])
     }

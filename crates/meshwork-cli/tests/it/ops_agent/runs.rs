@@ -76,7 +76,7 @@ fn begin(nodes: usize, sides: &str, more: &str) -> Parked {
     parked
 }
 
-/// Slurm commands for the agent, of which `scontrol` can kill the agent.
+/// Creates commands `squeue`, `sinfo` and `scontrol` for the agent. `scontrol` can kill the agent.
 fn deadly(parked: &Parked) {
     let folder = parked.slurm.home().join("commands");
     fs::create_dir(&folder).unwrap();

@@ -16,7 +16,7 @@ pub(super) struct Killed;
 pub(super) enum Fault {
     Drain(usize),
     Resume(usize),
-    /// Requeues the job on the node.
+    /// The node fails, and the job on it is requeued.
     Down(usize),
     Requeue(usize),
     Cancel(usize),
@@ -233,7 +233,8 @@ impl FakeSlurm {
         }
     }
 
-    /// Starts jobs like Slurm's main scheduler, without backfill. Others get a wait reason.
+    /// Starts jobs like Slurm's main scheduler, without backfill. Jobs that do not start get a
+    /// reason.
     fn schedule(&mut self) {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
         order.sort_by_key(|&job| {

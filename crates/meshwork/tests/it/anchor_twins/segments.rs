@@ -11,7 +11,7 @@ use super::*;
 enum Hint {
     /// The lowest of all nodes selected so far, as in the allocator.
     Selected,
-    /// No retry: a misreading, which the tests must detect.
+    /// A failed job is not tried again. This is a misreading, which the tests must detect.
     Never,
 }
 

@@ -34,7 +34,6 @@ pub(crate) fn is_free(cube: Subcube, free: &NodeSet) -> bool {
         .all(|node| free.contains(node))
 }
 
-/// Each mask of *k* bits with each base that is disjoint from it.
 pub(crate) fn every_cube(n: u32, k: u32) -> Vec<Subcube> {
     let mut cubes = Vec::new();
     for base in 0..1_u32 << n {
@@ -384,9 +383,9 @@ fn add(a: &[usize], b: &[usize]) -> Vec<usize> {
 
 /// The maximal set of disjoint subcubes, built cube by cube.
 ///
-/// A set is better if its dimension vector (numbers of cubes by dimension, the largest first) is
-/// greater. Each step tries the largest free cubes in order. It takes the first one that the best
-/// cover of the remaining nodes completes to a best set.
+/// The dimension vector of a set has its numbers of cubes by dimension, the largest dimension
+/// first. The maximal set has the greatest vector. Each step adds one of the largest free cubes:
+/// the first one with which the maximum can still be reached.
 pub(crate) fn partition(free: &NodeSet) -> Vec<Subcube> {
     let n = dimension_of(free);
     let mut known = BTreeMap::new();
@@ -411,7 +410,7 @@ fn subcubes(cube: Subcube, n: u32, k: u32) -> Vec<Subcube> {
     every_cube(n, k).into_iter().filter(|part| cube.holds(*part)).collect()
 }
 
-/// Takes the smallest sufficient cube of the maximal set.
+/// Takes the smallest sufficient cube of the maximal set of disjoint subcubes.
 pub(crate) struct MaximalSubcubes;
 
 impl Twin for MaximalSubcubes {

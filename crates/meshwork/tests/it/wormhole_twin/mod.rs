@@ -323,7 +323,7 @@ impl<'a> Twin<'a> {
         if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
     }
 
-    /// Position among a router's sending buffers, by which round-robin choices go.
+    /// Position of a buffer among those to which a router sends. Round-robin choices go by it.
     fn output_number(&self, router: usize, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {
