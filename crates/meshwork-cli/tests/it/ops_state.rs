@@ -787,7 +787,7 @@ fn site_of(conf: &str, topology: &str, events: &str, jobs: &[&str]) -> tempfile:
 
 const FLAT: &str = "- topology: t\n  cluster_default: true\n  flat: true\n";
 
-/// Reasons in Slurm's words, by `ops explain --all`.
+/// Waiting jobs with their reasons in Slurm's words, from `ops explain --all`.
 fn reasons_at(folder: &Path, at: u32) -> Vec<(String, String)> {
     let said =
         meshwork(folder, &["ops", "explain", ".", "--all", "--at", &at.to_string(), "--json"]);

@@ -7,7 +7,9 @@ use std::process::Command;
 
 use crate::common::{Said, said};
 
-/// Builds and tests the example offline, with its own lock file, in the workspace's target folder.
+/// Builds and tests the example `own-strategy` offline, with its own lock file.
+///
+/// The target folder is that of the workspace.
 fn built() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = root.join("target");

@@ -399,7 +399,9 @@ fn many_questions_at_once_are_answered_in_few_writes_and_each_has_its_line() {
     assert_eq!(place(&TORUS, first.as_bytes()).out, one_by_one);
 }
 
-/// Another program's list replaces the held nodes. An invalid list changes nothing.
+/// The operation `hold_exactly` replaces the held nodes by a list that another program sends.
+///
+/// An invalid list changes nothing.
 #[test]
 fn what_is_held_follows_another_program() {
     let said = place(

@@ -23,7 +23,9 @@ fn piped(command: &mut Command) -> Child {
     command.spawn().unwrap()
 }
 
-/// Holds the state file locked: it has answered one line and waits for the next.
+/// Process that holds the state file locked, and its input.
+///
+/// It has answered one line and waits for the next one.
 fn holder(folder: &Path, line: &str) -> (Child, ChildStdin) {
     let mut child = piped(&mut command(folder, &ARGUMENTS));
     let mut questions = child.stdin.take().unwrap();

@@ -28,7 +28,7 @@ const STANDARD: [&str; 18] = [
     "METRICS",
 ];
 
-/// Searches of a family's standard entries, which would miss added entries.
+/// Calls that search only the standard entries of a family, and so would miss added entries.
 const OF_FAMILY: [&str; 3] = ["FAMILY.find(", "FAMILY.resolve(", ".entries)("];
 
 /// Files that may use the standard catalogue, with reasons.

@@ -203,7 +203,7 @@ fn effects_compare_complete_combinations() {
     }
 }
 
-/// Metric is `carried_load`, so the better scheduler has a positive effect.
+/// A better scheduler has a positive effect on the metric `carried_load`.
 ///
 /// The lower end of an effect's interval is printed first.
 #[test]

@@ -38,7 +38,7 @@ const FORMS: &[&str] = if cfg!(feature = "parquet") { &["csv", "parquet"] } else
 /// Non-empty cells of each row by column name.
 type Rows = Vec<BTreeMap<&'static str, String>>;
 
-/// Cell as in a table of jobs.
+/// Random cell that a table of jobs may have in the column.
 fn cell(asked: &str, column: &Column, number: usize, stream: &mut Stream) -> String {
     let mut pick = |cells: &[&str]| cells[stream.below(cells.len() as u64) as usize].to_owned();
     match (column.name, column.holds) {
@@ -133,7 +133,9 @@ fn table(asked: &'static str, stream: &mut Stream) -> Rows {
     (0..count).map(row).collect()
 }
 
-/// Columns are written in reverse order, without empty ones.
+/// Writes a table with the column `submit` first, and the other columns in reverse order.
+///
+/// Empty columns are left out.
 fn write(path: &Path, rows: &Rows) {
     let mut names: Vec<&str> = COLUMNS.iter().rev().map(|column| column.name).collect();
     names.retain(|name| rows.iter().any(|row| row.contains_key(name)));

@@ -439,7 +439,6 @@ fn recorded(kind: &str) -> Option<Json> {
 
 const KINDS: [&str; 4] = ["torus3d", "block", "ring", "tree"];
 
-/// `weights` are the weights of the nodes.
 fn machine(case: &Json, name: &str, weights: Option<&Json>) -> Reading {
     let machine = &case["machines"][name];
     let list = machine["nodes"].as_str().unwrap();

@@ -29,7 +29,7 @@ fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Report of the common study with additions, or of an example.
+/// Report of an example, or of the common study `MODEL` with the additions in `table`.
 fn report(folder: &Path, table: &Table) -> Report {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let (name, source) = match text(table, "example") {

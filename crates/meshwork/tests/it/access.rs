@@ -221,9 +221,10 @@ fn what_keeps_nothing_from_anyone_changes_nothing() {
     }
 }
 
-/// Jobs in a partition start as on a machine of its size, without reservations.
+/// Without reservations, jobs in a partition start as on a machine of the partition's size.
 ///
-/// Others plan with sets of nodes in a partition, but with counts of nodes on a separate machine.
+/// Schedulers with reservations may start jobs otherwise. In a partition they plan with sets of
+/// nodes, but on a separate machine with counts of nodes.
 #[test]
 fn a_partition_is_a_machine_of_its_size() {
     let both = "machine = { topology = 'flat', processors = 14,

@@ -15,7 +15,7 @@ type Point = (f64, f64, f64, f64);
 
 struct Network {
     topology: Topology,
-    /// Network configuration, of which the field `buffer` replaces the buffer size.
+    /// Network configuration. The field `buffer` replaces its buffer size.
     setting: WormholeConfig,
     buffer: u32,
     /// Offered load at which saturation is measured. At this load BookSim carried the load

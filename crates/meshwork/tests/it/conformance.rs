@@ -105,17 +105,15 @@ struct Wrong {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// Proposes nodes that other jobs hold.
     GivesHeldNodes,
-    /// Never removes released nodes from its record.
     ForgetsReleases,
     /// Proposes a block only if its base is the lowest free node.
     MissesBlocks,
     /// Changes its answer when the same request is repeated.
     ChangesAsItIsAsked,
-    /// Uses the number of releases, but declares no memory.
+    /// The allocator decides by the number of releases, but declares that it has no memory.
     HasNoMemory,
-    /// Proposes nothing after a certain number of claims.
+    /// The allocator proposes nothing after a certain number of claims.
     Tires,
     /// The allocator decides by the number of outages, but declares that it has no memory.
     GoesByHolders,

@@ -247,7 +247,9 @@ fn schedules() {
     }
 }
 
-/// Starts under first come, first served. The drawn blocks end at the times of the case.
+/// Starts of the jobs of a test case under first come, first served.
+///
+/// Blocks that the case draws are held at first. They end at the times that the case states.
 fn starts_as_blocks_end(case: &Table, drawn: &Drawn, named: &str) -> Vec<f64> {
     let number = |v: &Value| v.as_float().unwrap_or_else(|| v.as_integer().unwrap() as f64);
     let mut allocator = built(named, drawn.site.topology());

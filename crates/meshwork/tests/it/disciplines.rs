@@ -587,10 +587,10 @@ fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     assert_eq!(firsts, expected.map(Some));
 }
 
-/// In the pass after the first of two simultaneous ends, the second job still holds its nodes.
+/// With a pass after each event, two simultaneous ends of jobs are noticed one after the other.
 ///
-/// So a waiting job that needs the nodes of both starts only in the second pass, and a smaller job
-/// starts before it.
+/// In the first pass, the second job still holds its nodes. So a waiting job that needs the nodes
+/// of both jobs starts only in the second pass. Under `window`, a smaller job starts before it.
 #[test]
 fn a_pass_for_each_event_sees_the_events_of_an_instant_one_by_one() {
     let jobs = || {

@@ -217,7 +217,7 @@ fn the_earliest_deadline_first_and_those_without_one_last() {
     );
 }
 
-/// Jackson's rule for one processor.
+/// On one processor, the scheduler `edf` minimizes the maximum lateness (Jackson's rule).
 #[test]
 fn no_order_of_jobs_is_less_late_than_by_deadline() {
     let mut stream = Stream::new(5, 0, "deadlines");

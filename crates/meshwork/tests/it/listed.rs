@@ -48,7 +48,7 @@ fn rings(counts: &[u32], step: u32) -> (u32, Box<dyn Rule>) {
     (count, Box::new(Rings::new(count, parts)))
 }
 
-/// Each of `joins` lists the preceding switches below a further switch.
+/// Tree of switches. Each item of `joins` lists the switches that one further switch joins.
 fn tree(leaves: &[u32], joins: &[&[usize]]) -> (u32, Box<dyn Rule>) {
     let (count, parts) = cut(leaves);
     let mut list: Vec<Below> =

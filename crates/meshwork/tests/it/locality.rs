@@ -1,4 +1,6 @@
-//! Tests of allocators that keep the nodes of a job close together, against slow twins.
+//! Tests of allocators that keep the nodes of a job close together.
+//!
+//! They are compared with slow reference implementations.
 
 use std::collections::BTreeMap;
 

@@ -33,7 +33,7 @@ fn service(outcome: &Outcome) -> u64 {
 
 const CUBE: &str = "topology = 'torus', dims = [8, 8, 8]";
 
-/// Another program found this time for the same model.
+/// Compares the run time of a job with the time that another program found for the same model.
 ///
 /// The job sends 511 packets, each after the delivery of the one before. The times of the packets,
 /// and one cycle between consecutive packets, sum to 18,419 cycles.

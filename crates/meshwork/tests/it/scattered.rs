@@ -135,7 +135,7 @@ fn any_count(grid: &Grid, rng: &mut Stream) -> Request {
     Request::Nodes(1 + rng.below(u64::from(grid.nodes())) as u32)
 }
 
-/// The definition returns the nodes in order of rank.
+/// Compares an allocator with a slow definition, which returns the nodes in order of rank.
 fn is_its_definition(
     named: &str,
     machines: &[Topology],
@@ -416,7 +416,7 @@ fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
     parts
 }
 
-/// Blocks that fit nowhere are halved, until all are placed or the levels are used up.
+/// Halves blocks that fit nowhere, until all parts fit or `levels` halvings have been made.
 fn by_halves(question: &Question<'_>, rotation: Rotation, levels: usize) -> Option<Vec<Node>> {
     let grid = question.grid();
     if question.count() > question.free().len() {

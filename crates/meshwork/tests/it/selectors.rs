@@ -32,7 +32,7 @@ fn nodes(count: u32) -> Job {
     job(0.0, Request::Nodes(count), 1.0)
 }
 
-/// Flat sites, each with free processors and its speed times 4.
+/// Machine of flat sites. Each is given by its number of processors, and by four times its speed.
 fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     let sites: Vec<String> = sites
         .iter()
@@ -236,7 +236,7 @@ fn every_selector_works_with_every_scheduler_on_sites_of_every_kind() {
     assert!(different.len() > 15, "only {} different transcripts", different.len());
 }
 
-/// Free nodes, and each site's placement for each job.
+/// For each site, a drawing of its free nodes, and the placement that it proposes for each job.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

@@ -146,7 +146,7 @@ impl Node {
     }
 }
 
-/// Fills the nodes `among` with `wanted` pieces, one node after the other.
+/// Puts `wanted` pieces on the nodes `among`, filling one node after the other.
 fn fill(
     nodes: &[Node],
     among: &[usize],

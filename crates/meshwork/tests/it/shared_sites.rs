@@ -54,7 +54,7 @@ fn jobs(rng: &mut Stream, count: u64, are_exact: bool) -> Vec<Job> {
     jobs
 }
 
-/// Memory, `other`, cores of islands, and GPUs, by the index of the cell.
+/// Amounts of a node: memory, `other`, cores of each island, and thousandths of each GPU.
 fn cells((_, [cpu, mem, gpu, islands, other]): Kind) -> Vec<u32> {
     let cores = (0..islands).map(|_| cpu / islands);
     [mem, other].into_iter().chain(cores).chain((0..gpu).map(|_| 1000)).collect()

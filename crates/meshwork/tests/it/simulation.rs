@@ -44,7 +44,9 @@ fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<
     (told.0.text, end)
 }
 
-/// Each step must lead to the instant that `peek` returned, however often it was called.
+/// Runs a simulation step by step. Each step must lead to the instant that `peek` returned.
+///
+/// Repeated calls of `peek` must change nothing.
 fn stepped(simulation: &mut Simulation<'_>) -> Result<(), RunError> {
     loop {
         let (before, at) = (simulation.cluster().now(), simulation.peek());
@@ -198,7 +200,7 @@ fn a_run_may_own_its_observer_and_be_sent_away() {
     assert!(simulation.run().unwrap() > Time::ZERO);
 }
 
-/// A simulation of a scenario's parts may also be dropped before the end of the run.
+/// A closure that gets the simulation of a scenario may drop it before the end of the run.
 #[test]
 fn a_scenario_lends_its_run() {
     let text = "machine = { topology = 'mesh', dims = [8, 8] }

@@ -79,7 +79,7 @@ fn farthest_and_mean(topology: &Topology, from: u32) -> (u32, f64) {
     (*all.iter().max().unwrap(), f64::from(sum) / f64::from(topology.nodes()))
 }
 
-/// Diameters are those of the corresponding lattices (k even).
+/// Compares the diameters of twisted toruses with closed forms for even k.
 ///
 /// With the twist, the diameter of k × 2k nodes is k instead of 3k/2. For k × k × 2k it is 3k/2
 /// instead of 2k. For k × 2k × 2k it is 3k/2 instead of 5k/2.

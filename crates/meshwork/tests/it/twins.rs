@@ -72,8 +72,9 @@ fn nor_does_it_on_several_sites() {
     }
 }
 
-/// Reports as text, without node numbers. If `asks` is set, it declares that it needs to know the
-/// nodes of jobs.
+/// Observer that records its reports as text, without node numbers.
+///
+/// If `asks` is set, it declares that it needs to know the nodes of jobs.
 struct Told {
     asks: bool,
     lines: Vec<String>,
@@ -130,7 +131,7 @@ fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     assert!(starts > 5_000, "only {starts} starts");
 }
 
-/// Tells whether it uses [`MachineState::blocked_by_shape`].
+/// Observer that declares whether it uses [`MachineState::blocked_by_shape`].
 struct Looks(bool);
 
 impl Observer for Looks {

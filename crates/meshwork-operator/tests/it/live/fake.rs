@@ -125,7 +125,7 @@ pub(super) struct FakeSlurm {
     pub(super) jobs: Vec<FakeJob>,
     saved: (f64, Vec<FakeJob>, u64),
     nodes: Vec<Health>,
-    /// End of another partition's job on each of its nodes.
+    /// For each node that a job of another partition holds, the end of this job.
     foreign: BTreeMap<usize, f64>,
     reserved: Vec<Reserved>,
     limits: BTreeMap<u8, u32>,
@@ -140,7 +140,7 @@ pub(super) struct FakeSlurm {
     calls: u64,
     pub(super) killed: usize,
     pub(super) starts: Vec<Started>,
-    /// Times that a requeued job started without a new decision.
+    /// Number of starts of requeued jobs without a new decision of the agent.
     pub(super) undecided: usize,
     /// Jobs that a crash of the controller lost.
     pub(super) vanished: usize,

@@ -267,7 +267,9 @@ fn a_requeued_job_starts_by_a_new_decision() {
     assert!(happened.starts >= 110 && happened.events["take_back"] >= 40, "{happened:?}");
 }
 
-/// Limit of a job reaches into a reservation, so it does not get the reserved nodes.
+/// A job does not get reserved nodes if its time limit reaches into the reservation.
+///
+/// This holds even if the job is predicted to end before the reservation.
 #[test]
 fn a_prediction_does_not_reach_into_a_reservation() {
     let mut happened = Happened::default();

@@ -155,7 +155,7 @@ impl Twin for ModifiedBuddy {
     }
 }
 
-/// Tries the codes one after the other, and in each code every position.
+/// Tries the Gray codes one after the other, and in each code every position of the subcube.
 pub(crate) struct GrayCodes {
     orders: Vec<Vec<u32>>,
 }

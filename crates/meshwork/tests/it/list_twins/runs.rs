@@ -4,9 +4,9 @@ use super::{Failed, Job, Misread, Set, Tried};
 
 struct Run {
     nodes: Vec<u32>,
-    /// Number of nodes that the job does not require by name.
+    /// Number of the run's nodes that the job does not require by name.
     free: u32,
-    /// Where the selection begins; `None` if the job requires no node of the run.
+    /// Required node at which the selection begins; `None` if the job requires no node of the run.
     turn: Option<u32>,
     weight: u32,
 }

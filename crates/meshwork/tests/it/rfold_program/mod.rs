@@ -51,7 +51,7 @@ pub(crate) struct Submitted {
     pub shape: [u32; 3],
 }
 
-/// Start and waits of a job.
+/// Result of a job in RFold's program: its start and its waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub id: u64,

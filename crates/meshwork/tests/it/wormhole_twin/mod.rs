@@ -62,7 +62,9 @@ pub(crate) struct Twin<'a> {
     topology: &'a Topology,
     wires: &'a dyn Wires,
     manner: Manner,
-    /// `None` until the packet is first in its queue. Stored only for topologies that are no grids.
+    /// Path of each packet on topologies that are no grids.
+    ///
+    /// A path is `None` until the packet is first in its queue. On grids, no path is stored.
     ways: Vec<Option<Vec<Hop>>>,
     setting: WormholeConfig,
     sent: &'a [Sent],
@@ -71,8 +73,9 @@ pub(crate) struct Twin<'a> {
     buffers: Vec<Buffer>,
     /// Receiving buffers of processors, by node and channel.
     sinks: Vec<Buffer>,
-    /// Buffer granted to the first packet of each buffer. Indices beyond all router buffers are
-    /// those of receiving processors.
+    /// For each buffer, the number of the buffer that is granted to its first packet.
+    ///
+    /// Numbers beyond all router buffers are those of receiving processors.
     grants: Vec<Option<usize>>,
     queues: Vec<VecDeque<usize>>,
     /// For each processor's first queued packet: flits sent, and virtual channel.
