@@ -192,7 +192,7 @@ impl Shown {
     }
 }
 
-/// Processors whose drawn colour shows held as free, or free as held.
+/// JavaScript that lists held processors that are drawn as free, and free ones drawn as held.
 fn wrong_pixels() -> String {
     format!(
         "(() => {{

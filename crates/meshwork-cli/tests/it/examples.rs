@@ -31,7 +31,7 @@ fn listed() -> Vec<(String, Vec<String>)> {
     listed
 }
 
-/// Copies keep results out of the project.
+/// Copies the examples into a folder, so that runs write no results into the project.
 pub(crate) fn copied(folder: &Path) {
     let to = folder.join("examples");
     fs::create_dir(&to).unwrap();

@@ -808,7 +808,7 @@ fn a_begin_time_is_the_reason_until_a_pass_after_it() {
     assert_eq!(reason(210), "Resources");
 }
 
-/// Pass comes first if its starts were possible without that second's submissions.
+/// If a pass could start jobs before the submissions of its second, the pass precedes them.
 ///
 /// The submitted jobs then find the nodes taken.
 #[test]
@@ -823,7 +823,9 @@ fn a_pass_with_recorded_starts_precedes_the_submissions_of_its_second() {
     assert_eq!(reasons_at(folder.path(), 401), [("3".to_owned(), "Resources".to_owned())]);
 }
 
-/// Recorded priority of job 2 was raised after the examined instant.
+/// At an instant of a history, the priorities of jobs are computed from the tables of the history.
+///
+/// The recorded priority of job 2 is not used, because it was raised after this instant.
 #[test]
 fn priorities_of_a_history_come_from_its_tables() {
     let conf = "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityMaxAge=0-1\n\

@@ -183,7 +183,9 @@ fn budgets_and_constraints_are_kept() {
     );
 }
 
-/// Effects leave out one of six combinations, because its queue grows.
+/// If the queue of a combination of values grows, the effects are computed without it.
+///
+/// Here this is one of six combinations.
 #[test]
 fn effects_compare_complete_combinations() {
     let text = STUDY.replace("load = 0.5", "load = 0.6");

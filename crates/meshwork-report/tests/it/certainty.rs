@@ -13,7 +13,7 @@ use meshwork_lab::statistics::Method;
 use meshwork_lab::{Finished, Options, Study, run};
 use meshwork_report::Report;
 
-/// Log for 16 processors, whose first jobs arrive just after time 1000.
+/// Log for 16 processors, whose first job arrives at time 1000.
 fn log(folder: &Path, jobs: u32, load: f64) {
     let mut stream = Stream::new(1, 0, "log");
     let (mut text, mut at) = ("submit,runtime,estimate,nodes\n".to_owned(), 1000.0);

@@ -107,9 +107,8 @@ struct Wrong {
 enum Fault {
     GivesHeldNodes,
     ForgetsReleases,
-    /// Proposes a block only if its base is the lowest free node.
+    /// The allocator proposes a block only if its base is the lowest free node.
     MissesBlocks,
-    /// Changes its answer when the same request is repeated.
     ChangesAsItIsAsked,
     /// The allocator decides by the number of releases, but declares that it has no memory.
     HasNoMemory,

@@ -70,7 +70,8 @@ fn a_small_job_that_comes_later_is_smallest_first() {
     assert_eq!(values(&scenario(flat, "sjf", UNFAIR), &rows), [Some(0.0), Some(0.0)]);
 }
 
-/// Times are multiples of a tenth, so that several events often share an instant.
+/// Random jobs. Their times are multiples of a tenth, so that several events often share an
+/// instant.
 fn random(count: usize, nodes: u64, seed: u64) -> Vec<Row> {
     let mut stream = Stream::new(seed, 0, "fairness");
     let mut submit = 0.0;

@@ -219,9 +219,10 @@ fn jobs_of(workload: &str) -> Vec<Job> {
     .collect()
 }
 
-/// The classes were measured on the jobs from June 26, 17:06, to September 12, 1996.
+/// The workload `jann` with size classes measured on the log draws almost its default jobs.
 ///
-/// A study that states the measured classes draws the same jobs as one with the defaults.
+/// The log has the jobs from June 26, 17:06, to September 12, 1996. From its classes the paper
+/// derived the default classes of the workload.
 #[test]
 fn the_classes_of_jann_are_measured_on_the_log() {
     if open(CTC).is_none() {
@@ -272,9 +273,10 @@ fn the_classes_of_jann_are_measured_on_the_log() {
     assert!(all > 9_900 && same as f64 > 0.98 * all as f64, "{same} of {all}");
 }
 
-/// 20 requested times cover 89 of 100 jobs, in this log and in the model made from it.
+/// In a log and in a model of it, 20 requested times cover 89 of 100 jobs.
 ///
-/// The longest is the most frequent. The model was made from this log and three others.
+/// The longest requested time is also the most frequent one. The model was made from this log and
+/// three others.
 #[test]
 fn requested_times_are_as_modal_as_the_model_of_tsafrir() {
     if open(CTC).is_none() {

@@ -269,7 +269,9 @@ fn in_random_histories(
     }
 }
 
-/// Both successes and failures must occur often enough.
+/// Compares an allocator with its definition in random histories.
+///
+/// The test fails if the allocator hardly ever finds a block, or hardly ever finds none.
 fn answers(
     named: &str,
     topologies: &[Topology],

@@ -24,7 +24,7 @@ fn alone(machine: &str, network: &str, allocator: &str, seed: u64, processors: u
     run(&scenario(&text), vec![job(0.0, Request::Nodes(processors), 1.0)]).0
 }
 
-/// Service time in cycles: a whole number if shared links slow no job.
+/// Service time in cycles, which must be a whole number.
 fn service(outcome: &Outcome) -> u64 {
     let cycles = value(outcome, "service").unwrap();
     assert!(cycles.fract().abs() < 1e-9, "{cycles}");

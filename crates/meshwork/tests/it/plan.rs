@@ -282,7 +282,7 @@ fn selectors_sizings_and_passes_decide_as_in_the_run() {
     assert!(rest.len() >= 12, "{rest:?}");
 }
 
-/// The plan uses a memory of another state, or returns an error.
+/// A plan that gets a memory of another state uses this memory or returns an error.
 #[test]
 fn memories_of_other_states_do_no_harm() {
     let machine = "machine = { topology = 'torus', dims = [4, 4] }";

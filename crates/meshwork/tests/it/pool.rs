@@ -16,7 +16,7 @@ use proptest::prelude::*;
 enum Op {
     Allocate(Request),
     Release(prop::sample::Index),
-    /// Must fail: releases a placement again, or a part of a held one.
+    /// Releases a placement a second time, or a part of a held placement. Both must fail.
     ReleaseWrongly(prop::sample::Index),
     Advance(u32),
 }

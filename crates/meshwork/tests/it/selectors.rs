@@ -155,9 +155,9 @@ proptest! {
         }
     }
 
-    /// With equal speeds, `fastest_first` takes the first site with room.
+    /// If all speeds are equal, `fastest_first` takes the first site on which the job fits.
     ///
-    /// `intelligent` chooses by best fit for a job that was just submitted.
+    /// For a job that was just submitted, `intelligent` then chooses by best fit.
     #[test]
     fn with_equal_speeds_all_but_the_fit_is_the_same(
         free in prop::collection::vec(1_u32..20, 2..6),

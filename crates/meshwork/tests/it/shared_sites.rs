@@ -20,7 +20,7 @@ const A: Kind = ("a", [8, 100, 4, 2, 3]);
 const B: Kind = ("b", [12, 60, 0, 1, 0]);
 const C: Kind = ("c", [16, 300, 2, 1, 1]);
 
-/// Written down apart from the machine's table.
+/// Type of a node, stated independently of the machine's table.
 fn kind(site: usize, node: u32) -> Kind {
     match (site, node) {
         (0, 0..12) if node % 4 == 3 => B,

@@ -9,9 +9,10 @@ use meshwork::network::wormhole::{Routing, Upward, WormholeConfig};
 use meshwork::topology::wires::{Manner, Wires};
 use meshwork::topology::{Topology, TopologyError};
 
-/// Links from a router to each other one, on paths of up to `most_global` global links.
+/// Number of links on the shortest path from a router to each router, by breadth-first search.
 ///
-/// The breadth-first search is over pairs of a router and the number of global links used so far.
+/// A path may have up to `most_global` global links. The search is over pairs of a router and the
+/// number of global links used so far.
 fn links_from(wires: &dyn Wires, from: u32, most_global: usize) -> Vec<u32> {
     let routers = wires.routers() as usize;
     let mut found = vec![vec![u32::MAX; most_global + 1]; routers];

@@ -103,7 +103,9 @@ impl Observer for Told {
     }
 }
 
-/// Without an observer of nodes, the engine only counts nodes.
+/// Compares runs with and without an observer that needs the nodes of jobs.
+///
+/// Without such an observer, the engine only counts nodes.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     let topology = Topology::flat(40).unwrap();

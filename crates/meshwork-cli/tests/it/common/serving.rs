@@ -40,7 +40,7 @@ impl Serving {
         Serving::of(folder, &arguments(&study(), settings, more))
     }
 
-    /// Takes any arguments that make `meshwork` serve a page.
+    /// Starts `meshwork` with arguments that make it serve a page.
     pub(crate) fn of(folder: &Path, arguments: &[&str]) -> Serving {
         let mut child = command(folder, arguments)
             .stdin(Stdio::null())
@@ -56,7 +56,7 @@ impl Serving {
         Serving { child, host }
     }
 
-    /// Head and body of the answer. The request has the header line `header`.
+    /// Requests a path with the header line `header`. Returns the head and the body of the answer.
     pub(crate) fn get(&self, path: &str, header: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.host).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();

@@ -37,7 +37,7 @@ impl Dice {
         (self.0 >> 33) % end
     }
 
-    /// Small numbers are more frequent.
+    /// Random number of nodes up to `most`. Small numbers are more frequent.
     fn nodes(&mut self, most: u64) -> usize {
         let most = self.below(most) + 1;
         (self.below(most) + 1) as usize
@@ -68,7 +68,7 @@ fn say(name: &str, parked: &Parked, began: Instant) {
     );
 }
 
-/// Its policy's allocator can place any number of nodes.
+/// Starts a Slurm for the agent, with a policy whose allocator can place any number of nodes.
 fn begin(nodes: usize, sides: &str, more: &str) -> Parked {
     let parked = Parked::begin(nodes, more).unwrap();
     let policy = POLICY.replace("8x8", sides).replace("first_fit", "gabl");

@@ -28,7 +28,7 @@ pub(super) enum Fault {
     Crash(u8),
     /// Reservation by first node, number of nodes, seconds until it begins, and length.
     Reserve(usize, usize, u8, u8),
-    /// A job of another partition takes an idle node for these seconds.
+    /// A job of another partition takes the node, if it is idle, for these seconds.
     Foreign(usize, u8),
     Submit(Wanted),
 }
@@ -54,7 +54,7 @@ pub(super) enum Special {
     Features,
     Heterogeneous,
     Begin(u8),
-    /// Requests tasks, from which Slurm derives the number of nodes.
+    /// The job requests tasks, from which Slurm derives the number of nodes.
     Tasks,
     /// Job comment that imitates records of Slurm.
     Comment,
@@ -323,7 +323,7 @@ impl FakeSlurm {
         self.foreign.contains_key(&node) || self.jobs.iter().any(holds)
     }
 
-    /// Required nodes, and others up to the requested number.
+    /// Nodes that a job may get: its required nodes, and others up to the requested number.
     fn chosen(&self, place: usize) -> Vec<usize> {
         let job = &self.jobs[place];
         let mut nodes = indices(&job.requires);

@@ -354,7 +354,7 @@ fn a_refused_placement_is_followed_by_a_pause() {
     assert!((5..=most).contains(&slurm.1), "{} updates in 30 s", slurm.1);
 }
 
-/// Shows the agent new jobs of one node each time it looks, and accepts every update.
+/// Fake of Slurm with new jobs of one node at each look of the agent. It accepts every update.
 struct Stream {
     looks: u64,
     each: u64,
