@@ -219,10 +219,10 @@ fn jobs_of(workload: &str) -> Vec<Job> {
     .collect()
 }
 
-/// The workload `jann` with size classes measured on the log draws almost its default jobs.
+/// If size classes are measured on the log, the workload `jann` draws nearly its default jobs.
 ///
-/// The log has the jobs from June 26, 17:06, to September 12, 1996. From its classes the paper
-/// derived the default classes of the workload.
+/// The default classes were measured in the same way. The measured jobs are those from June 26,
+/// 17:06, to September 12, 1996.
 #[test]
 fn the_classes_of_jann_are_measured_on_the_log() {
     if open(CTC).is_none() {
