@@ -17,12 +17,14 @@ use std::time::Instant;
 
 use meshwork_benches::{Log, scenario};
 
-/// Number of job ends in a point's first run; the second run has twice as many.
+/// Number of job ends in the first of a measured point's two runs. The second run has twice as
+/// many.
 const ENDS: u64 = 2_000;
 
 /// Smallest difference between the CPU times of a point's two runs that is more than noise.
 ///
-/// The difference is given as a share of the sum of these two times.
+/// A point is one measurement in a row of the table. The difference is given as a share of the sum
+/// of the two times.
 const LEAST_SHARE: f64 = 0.03;
 
 /// Limit of the CPU time of a point, in seconds.

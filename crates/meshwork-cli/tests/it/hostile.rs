@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::common::{Said, command, meshwork, said};
 
-/// Escape, 8-bit CSI, bell, carriage return, and a mark that reverses the writing direction.
+/// Control characters: escape, 8-bit CSI, bell, carriage return, and a mark that reverses text.
 const OBEYED: [char; 5] = ['\u{1b}', '\u{9b}', '\u{7}', '\r', '\u{202e}'];
 
 /// Control characters, as an attacker may choose them.

@@ -56,7 +56,7 @@ struct Block {
     /// Last non-empty line before the block.
     before: String,
     text: String,
-    /// First and last line of the block's text, from 0.
+    /// First and last line of the block's text, counted from 0.
     lines: (usize, usize),
 }
 

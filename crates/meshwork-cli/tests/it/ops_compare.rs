@@ -326,7 +326,7 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
     );
 }
 
-/// One job holds three of four nodes, a wide job waits for all, and a short job fits.
+/// One job holds three of four nodes, a second one waits for all four, and a short job fits on one.
 ///
 /// If `limited`, each user may run only one job at a time.
 fn beside(folder: &Path, limited: bool) {

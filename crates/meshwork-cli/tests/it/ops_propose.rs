@@ -25,7 +25,7 @@ fn torus(boxes: &[[u32; 3]]) -> String {
     text
 }
 
-/// Good list: each box consists of whole smaller boxes.
+/// Good placement list: each box consists of whole smaller boxes.
 ///
 /// In the bad list `ACROSS`, some boxes contain parts of boxes of the next smaller size.
 const NESTED: [[u32; 3]; 5] = [[1, 1, 1], [2, 2, 1], [2, 2, 2], [2, 2, 4], [4, 4, 2]];

@@ -461,7 +461,9 @@ fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, J
     (said.out, json.json())
 }
 
-/// A running job on one node, and waiting jobs: id, priority, nodes and further fields.
+/// Slurm's records of a running job on one node, and of waiting jobs.
+///
+/// Each item has a waiting job's id, priority, number of nodes, and further fields.
 fn records(waiting: &[(u32, u32, u32, &str)]) -> String {
     let mut text = "JobId=1 JobName=x JobState=RUNNING Reason=None StartTime=2026-07-01T12:00:00 EndTime=2026-07-01T13:00:00 \
                     TimeLimit=01:00:00 NumNodes=1 NodeList=n00 SubmitTime=2026-07-01T11:00:00\n"
@@ -808,7 +810,7 @@ fn a_begin_time_is_the_reason_until_a_pass_after_it() {
     assert_eq!(reason(210), "Resources");
 }
 
-/// If a pass could start jobs before the submissions of its second, the pass precedes them.
+/// Within one second, a pass precedes the submissions if its starts were possible without them.
 ///
 /// The submitted jobs then find the nodes taken.
 #[test]

@@ -58,7 +58,7 @@ fn required(params: &[&Param]) -> Table {
     params.iter().filter(is_required).map(|p| (p.name.to_owned(), sample(&p.kind))).collect()
 }
 
-/// Entry as a study names it, with all required parameters.
+/// Catalogue entry as a study states it: its name, and all required parameters.
 fn component(family: &Family, about: &About) -> Value {
     let mut table = Table::new();
     table.insert(family.key.to_owned(), about.name.into());

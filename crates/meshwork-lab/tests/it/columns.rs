@@ -29,7 +29,7 @@ const SHARED: &str = "machine = { topology = 'fat_tree', arity = [3, 2, 2], node
      { type = 'a', on = '0-7', cpu = 64, mem = 900, gpu = 16, other = 40, islands = 2 },\n\
      { type = 'b', cpu = 96, mem = 400, other = 8 } ] }\n";
 
-/// Columns of jobs that share nodes, which exclude `nodes`.
+/// Columns of a table of jobs that share nodes. Such a table has no column `nodes`.
 const OF_PIECES: [&str; 9] =
     ["pieces", "cpu", "mem", "gpu", "other", "per_node", "inside", "type", "roles"];
 
@@ -38,7 +38,7 @@ const FORMS: &[&str] = if cfg!(feature = "parquet") { &["csv", "parquet"] } else
 /// Non-empty cells of each row by column name.
 type Rows = Vec<BTreeMap<&'static str, String>>;
 
-/// Random cell that a table of jobs may have in the column.
+/// Random cell that is valid in a column of a table of jobs.
 fn cell(asked: &str, column: &Column, number: usize, stream: &mut Stream) -> String {
     let mut pick = |cells: &[&str]| cells[stream.below(cells.len() as u64) as usize].to_owned();
     match (column.name, column.holds) {

@@ -72,7 +72,7 @@ fn replay(
     (outcome, starts.0)
 }
 
-/// Start by job number, from a reference table.
+/// Start of each job by job number, from a reference table.
 fn expected(table: &Path) -> BTreeMap<u64, f64> {
     lines(table)
         .lines()

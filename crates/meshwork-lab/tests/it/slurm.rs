@@ -32,7 +32,7 @@ fn reading(topology: &str, conf: &str) -> Reading {
 const CONF: &str =
     "NodeName=DEFAULT CPUs=2\nNodeName=n[0-63]\nPartitionName=all Nodes=ALL Default=YES\n";
 
-/// Torus with the given further lines.
+/// Topology file of a torus with the given further lines.
 fn torus(lines: &str) -> String {
     format!(
         "- topology: t\n  torus3d:\n    toruses:\n      - name: p\n        {}\n",

@@ -70,7 +70,7 @@ fn pools() -> Vec<(String, NamedPool, Request)> {
     all
 }
 
-/// Each running job gets an expected end.
+/// Instant of a pool at which every running job has an expected end.
 fn instant(named: &NamedPool) -> Instant {
     let mut instant = Instant::of_desk(named);
     for (place, holder) in instant.running.iter_mut().enumerate() {
@@ -94,7 +94,7 @@ fn subsets(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Whether the allocator places each job as one block, and its free blocks.
+/// Whether a pool's allocator places each job as one block, and which free blocks it finds.
 fn entry(named: &NamedPool) -> (bool, Finds) {
     let ahead = named.pool().ahead();
     (ahead.gives_blocks(), ahead.finds())

@@ -399,7 +399,9 @@ fn no_word_of_a_study_becomes_part_of_the_page() {
     assert_eq!(addresses, page.matches("http://www.w3.org/2000/svg").count());
 }
 
-/// Files have the texts and plot marks of the page, without a browser.
+/// Figures are also written as files, which have the texts and plot marks of the page.
+///
+/// This needs no browser.
 #[test]
 fn figures_are_files_of_their_own() {
     let folder = tempfile::tempdir().unwrap();

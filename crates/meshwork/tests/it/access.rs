@@ -89,7 +89,9 @@ fn owned_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Jo
     jobs
 }
 
-/// TOML keys of a machine with two overlapping partitions and one of all nodes.
+/// TOML keys for two overlapping partitions, and a third partition with all nodes.
+///
+/// If `windows` is set, they also state advance reservations.
 fn apart(nodes: u32, windows: bool) -> String {
     let (third, half) = (nodes / 3, nodes / 2 + 1);
     let reservations = format!(

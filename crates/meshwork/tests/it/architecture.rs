@@ -319,7 +319,9 @@ fn the_reader_of_source_sees_through_comments_strings_and_braces() {
     );
 }
 
-/// The description follows a name in lists: it begins in lower case and has no full stop.
+/// Checks that a description, which follows a name in lists, begins in lower case.
+///
+/// It may begin with a proper name. It has no full stop.
 fn is_a_line(text: &str, place: &str) {
     assert!(!text.is_empty() && !text.contains('\n') && !text.contains("  "), "{place}: `{text}`");
     assert!(!text.ends_with('.') && text.trim() == text, "{place}: `{text}`");
@@ -617,7 +619,7 @@ fn string(rest: &str) -> usize {
     rest.len()
 }
 
-/// Length of a character literal at the beginning of the text, or 0 if there is a lifetime.
+/// Length of the character literal at the beginning of the text; 0 if a lifetime is there.
 fn character(rest: &str) -> usize {
     let mut inside = rest.char_indices().skip(1);
     match inside.next() {

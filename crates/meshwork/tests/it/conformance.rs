@@ -95,7 +95,7 @@ fn sentence(found: Result<Tried, Finding>) -> String {
     found.expect_err("a rule is broken").to_string()
 }
 
-/// Breaks an allocator's contract: first fit with one deliberate fault.
+/// Allocator that breaks its contract: first fit with one deliberate fault.
 struct Wrong {
     own: Box<dyn Allocator>,
     /// Nodes that the allocator believes to be held.
@@ -262,7 +262,7 @@ mod wrong_ones {
     use meshwork::{network, select};
     use smallvec::{SmallVec, smallvec};
 
-    /// Breaks a scheduler's contract: it never starts every eighth job.
+    /// Scheduler that breaks its contract: it never starts one of eight jobs.
     #[derive(Default)]
     struct Forgetful {
         seen: usize,
@@ -299,7 +299,7 @@ mod wrong_ones {
         assert!(found.contains("it does not start it, though the machine is idle"), "{found}");
     }
 
-    /// Breaks a scheduler's contract: it uses the ticket of a job that it has started.
+    /// Scheduler that breaks its contract: it uses the ticket of a job that it has started.
     struct LooksBack;
 
     impl Scheduler for LooksBack {
@@ -358,7 +358,7 @@ mod wrong_ones {
         assert!(found.contains("but must name a finite instant after"), "{found}");
     }
 
-    /// Breaks a scheduler's contract: it looks at nodes although it declares that it does not.
+    /// Scheduler that breaks its contract: it looks at nodes although it declares that it does not.
     struct Peeks;
 
     impl Scheduler for Peeks {
@@ -389,7 +389,7 @@ mod wrong_ones {
         assert!(found.contains("it declares not to look at which are free"), "{found}");
     }
 
-    /// Breaks a sizing's contract: it gives each job twice the requested size.
+    /// Sizing that breaks its contract: it gives each job twice the requested size.
     struct Doubling;
 
     impl Sizing for Doubling {
@@ -425,8 +425,9 @@ mod wrong_ones {
         assert!(found.starts_with("the sizing `doubling`, on a 12 mesh, step "), "{found}");
     }
 
-    /// Breaks a selector's contract: it uses only the first site. Jobs that only other sites can
-    /// hold wait for ever.
+    /// Selector that breaks its contract: it uses only the first site.
+    ///
+    /// Jobs that only other sites can hold wait for ever.
     struct FirstOnly;
 
     impl Selector for FirstOnly {
@@ -464,7 +465,7 @@ mod wrong_ones {
         assert!(found.contains(expected), "{found}");
     }
 
-    /// Breaks a network's contract: it never reports a job as finished.
+    /// Network that breaks its contract: it never reports a job as finished.
     struct Endless;
 
     impl Network for Endless {

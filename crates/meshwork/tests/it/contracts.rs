@@ -243,7 +243,7 @@ fn a_scheduler_that_declares_less_may_leave_jobs_waiting() {
     assert_eq!(outcome.finished, 2);
 }
 
-/// Breaks a selector's contract: it moves the proposed block to the site's first node.
+/// Selector that breaks its contract: it moves the proposed block to the site's first node.
 struct Shifts;
 
 impl Selector for Shifts {
@@ -333,7 +333,7 @@ fn jobs_that_no_run_can_have_are_named_with_their_workload() {
 
 #[test]
 fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
-    /// Breaks a scheduler's contract: it rejects the same job in every pass.
+    /// Scheduler that breaks its contract: it rejects the same job in every pass.
     static ENTRY: SchedulerEntry =
         fcfs::ENTRY.described(fcfs::ENTRY.about.renamed("own").params(&[])).build(|_, _| {
             let act: fn(&mut Cluster<'_>, &[Ticket]) = |cluster, seen| cluster.turn_away(seen[0]);

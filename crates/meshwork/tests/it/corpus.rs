@@ -168,7 +168,7 @@ fn placements() {
     assert!(checked >= 25, "only {checked} answers were checked");
 }
 
-/// Number of nodes, or text such as `2x3` or a subcube's dimension after `^`.
+/// Request of a test case: a number of nodes, sides such as `2x3`, or a dimension after `^`.
 fn request(value: &Value) -> Request {
     if let Some(count) = value.as_integer() {
         return Request::Nodes(count as u32);

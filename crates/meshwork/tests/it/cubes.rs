@@ -356,9 +356,10 @@ fn all_subcubes_are_those_of_the_definition() {
     }
 }
 
-/// Published form: a set of free bases for each mask of dimensions.
+/// Compares the search for free cubes with its published form: one set of bases for each mask.
 ///
-/// It is computed from the set for the mask without its highest dimension.
+/// A mask is a set of dimensions. Its set of free bases is computed from the set for the mask
+/// without its highest dimension.
 #[test]
 fn the_closure_over_all_masks_agrees() {
     for n in [5, 7, 8] {

@@ -78,7 +78,7 @@ fn course(scenario: &Scenario, given: &Given) -> Course {
     course
 }
 
-/// About half of the jobs have a predecessor, sometimes one that does not exist.
+/// Random jobs, of which about half have a predecessor. Sometimes the predecessor does not exist.
 ///
 /// Times are multiples of a tenth, so that several events often share an instant.
 fn rows(count: u64, nodes: u64, seed: u64) -> Vec<Row> {

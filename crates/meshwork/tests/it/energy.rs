@@ -90,7 +90,7 @@ impl Accounts {
         }
     }
 
-    /// Resets all sums at the first arrival.
+    /// Sets the sums of energy, sleeping time and wake-ups to 0 at the first arrival.
     fn begin(&mut self, now: Time) {
         self.bring_up_to(now);
         self.begun = Some(now);

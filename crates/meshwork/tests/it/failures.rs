@@ -503,7 +503,7 @@ fn windows_are_seen_coming() {
     );
 }
 
-/// Maintenance interrupts no job if estimates are exact, and every promised start is kept.
+/// If estimates are exact, maintenance interrupts no job, and every promised start is kept.
 #[test]
 fn who_looks_ahead_is_never_caught() {
     let windows = "failures = { maintenance = [{ from = 12, until = 15, nodes = '0-5' }, { from = 20, until = 31.5 },

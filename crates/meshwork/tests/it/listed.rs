@@ -17,7 +17,9 @@ use meshwork::geometry::NodeSet;
 use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 
-/// Decisions per machine that the recorded file stores in full; further ones as hashes.
+/// Number of decisions per machine that the recorded file stores in full.
+///
+/// Further decisions are stored as hashes.
 const WRITTEN: usize = 40;
 
 const DECISIONS: usize = 1600;

@@ -123,7 +123,9 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
     job
 }
 
-/// Partition into sets of consecutive nodes; if `uneven`, a size may differ by one.
+/// Partition into sets of consecutive nodes.
+///
+/// If `uneven`, each set may have one node more or less than the given size.
 fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let mut all = Vec::new();

@@ -65,7 +65,7 @@ impl Scheduler for Noting {
     }
 }
 
-/// Numbers of recorded passes that plans reproduce, and of all passes.
+/// Number of recorded scheduling passes that plans reproduce, and number of all recorded passes.
 ///
 /// If `remembers` is set, each plan gets the memory that the previous plan returned.
 fn again(scenario: &Scenario, jobs: Vec<Job>, remembers: bool) -> (usize, usize) {

@@ -202,7 +202,7 @@ fn all_sets_of_free_nodes_are_equally_likely() {
     assert!(counts.values().all(|count| count.abs_diff(draws / 20) < 154), "{counts:?}");
 }
 
-/// Along each dimension, successive runs go in opposite directions.
+/// Snake order of a grid: along each dimension, the direction alternates from line to line.
 fn walked_back_and_forth(sides: &[u32]) -> Vec<Vec<u32>> {
     let Some((&last, others)) = sides.split_last() else { return vec![vec![]] };
     let mut walk = walked_back_and_forth(others);
@@ -479,7 +479,7 @@ fn a_limit_of_levels_is_declared() {
     assert_eq!(limited.finds(), Some(Finds::SomeBlocks));
 }
 
-/// Repeatedly takes the largest free block with sides no longer than those before.
+/// Repeatedly takes the largest free block whose sides do not exceed those of the block before.
 ///
 /// All bases and shapes are tried.
 fn by_greed(question: &Question<'_>, rotation: Rotation) -> Option<Vec<Node>> {
@@ -735,7 +735,7 @@ fn over_all_pairs(nodes: &[Node], hops: &[Vec<u32>]) -> u32 {
     nodes.iter().enumerate().map(to_later).sum()
 }
 
-/// Small enough to try all centres, nodes and pairs.
+/// Machines that are small enough to try all centres, nodes and pairs of nodes.
 fn small_machines() -> Vec<Topology> {
     machines().into_iter().filter(|topology| topology.grid().nodes() <= 40).collect()
 }

@@ -11,7 +11,7 @@ use meshwork::observe::{Event, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// Type, free memory, free `other`, free cores of each island, and free share of each GPU.
+/// Node with its type, free memory, free `other`, free cores by island, and free share of each GPU.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) kind: usize,

@@ -37,7 +37,8 @@ const MACHINE: &str = "machine = { sites = [\n\
     { topology = 'mesh', dims = [3, 2], speed = 2.0, allocator = 'naive', nodes = [\n\
       { type = 'c', cpu = 16, mem = 300, gpu = 2, other = 1 } ] } ] }\n";
 
-/// Jobs of one role that name their types of GPUs; some fit one of the sites only.
+/// Random jobs of one role. Many name the types of nodes that they accept, so some fit one site
+/// only.
 fn jobs(rng: &mut Stream, count: u64, are_exact: bool) -> Vec<Job> {
     let mut jobs = random_jobs(rng, count);
     for job in &mut jobs {
@@ -472,7 +473,7 @@ fn metrics_of_two_sites_by_hand() {
     assert_eq!(watts.0, [(0.0, 5.0, three), (5.0, 10.0, both)]);
 }
 
-/// Random jobs with a given load arrive as on one site that has the nodes of all sites.
+/// On several sites, random jobs with a given load arrive as on one site with all their nodes.
 #[test]
 fn the_load_is_of_the_nodes_of_all_sites() {
     #[derive(Default)]

@@ -29,7 +29,7 @@ impl Observer for Told {
     }
 }
 
-/// Drives a simulation to its end, for example step by step.
+/// Function that drives a simulation to its end, for example step by step.
 type Drive<'a> = &'a mut dyn FnMut(&mut Simulation<'_>) -> Result<(), RunError>;
 
 /// Runs a simulation by `drive`. Returns the events as text, and the end time or the error.

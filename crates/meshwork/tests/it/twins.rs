@@ -221,9 +221,10 @@ fn nor_does_it_for_arrays_of_jobs() {
     }
 }
 
-/// Arrays of several users alternate, which keeps equal jobs from forming long rows.
+/// Compares schedules in which the job arrays of several users alternate.
 ///
-/// Some jobs end late, so that the planned numbers of free nodes become negative.
+/// So equal jobs form no long rows. Some jobs end late, so that the planned numbers of free nodes
+/// become negative.
 #[test]
 fn nor_does_it_for_arrays_that_come_in_turns() {
     let topology = Topology::flat(24).unwrap();
@@ -299,7 +300,7 @@ fn nor_does_it_in_long_queues() {
     }
 }
 
-/// A large job fits only after many ends, some early and some late.
+/// Compares runs in which a large job fits only after many small jobs have ended, early or late.
 #[test]
 fn nor_does_it_where_many_small_jobs_run() {
     let topology = Topology::torus(&[8, 8, 4]).unwrap();

@@ -139,7 +139,7 @@ fn comment_start(line: &str) -> Option<usize> {
     None
 }
 
-/// First comment line, with the directly following lines of the same mark.
+/// First comment line, and the lines that directly follow it with the same mark.
 fn block_from(comments: &[Comment]) -> &[Comment] {
     let follows = |pair: &[Comment]| {
         pair[1].line == pair[0].line + 1 && pair[1].mark == pair[0].mark && pair[0].is_doc

@@ -219,7 +219,7 @@ struct Run {
     id: String,
     nodes: BTreeSet<String>,
     begin: f64,
-    /// `None` if the job was killed.
+    /// Time at which the job ended; `None` if it was killed.
     end: Option<f64>,
 }
 

@@ -153,7 +153,7 @@ enum Happening {
     Crash,
 }
 
-/// Jobs are cancelled and requeued, nodes are drained or shared with foreign jobs.
+/// Jobs are cancelled and requeued, nodes fail or are drained, and another partition takes nodes.
 ///
 /// The agent and the controller are killed.
 #[test]

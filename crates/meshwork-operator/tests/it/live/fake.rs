@@ -46,7 +46,7 @@ pub(super) struct Wanted {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Special {
     None,
-    /// Requires consecutive nodes: the node with this number, and further ones up to the job's
+    /// The job requires consecutive nodes: the node with this number, and further ones up to its
     /// size.
     Own(usize),
     Exclude(usize),

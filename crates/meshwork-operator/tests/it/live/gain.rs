@@ -17,7 +17,7 @@ use meshwork_slurm::history::{History, JobRecord};
 use meshwork_slurm::hostlist;
 use serde_json::Value as Json;
 
-/// Seconds after which the agent predicts ends anew.
+/// Seconds after which the agent predicts the ends of jobs again.
 const RENEWED: i64 = 60;
 
 /// Fake of a Slurm without faults. A recorded job starts as soon as the agent has placed it.

@@ -115,7 +115,7 @@ struct Happened {
     starts: usize,
     undecided: usize,
     vanished: usize,
-    /// Started jobs in order.
+    /// Numbers of the started jobs, in order of their starts.
     order: Vec<String>,
 }
 

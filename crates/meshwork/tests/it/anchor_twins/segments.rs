@@ -9,7 +9,7 @@ use super::*;
 /// Node that is left out when the job is tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hint {
-    /// Leaves out the lowest of all nodes selected so far, as the allocator does.
+    /// The retry leaves out the lowest of all nodes selected so far, as the allocator does.
     Selected,
     /// A failed job is not tried again. This is a misreading, which the tests must detect.
     Never,

@@ -13,7 +13,7 @@ pub(crate) trait Twin {
     fn choose(&mut self, _free: &NodeSet, _k: u32) -> Option<Subcube> {
         None
     }
-    /// One subcube for a subcube request, one or several for a count of nodes.
+    /// Subcubes for a request: one for a subcube, or one or several for a count of nodes.
     fn serve(&mut self, free: &NodeSet, request: &Request) -> Option<Vec<Subcube>> {
         match request {
             Request::Subcube(k) => self.choose(free, *k).map(|cube| vec![cube]),
@@ -62,7 +62,9 @@ impl Twin for BitmapBuddy {
     }
 }
 
-/// Keeps free blocks in vectors, and appends each block to its vector.
+/// Buddy system that keeps the free blocks of each size in a vector.
+///
+/// A block that becomes free is appended to the vector of its size.
 pub(crate) struct ListBuddy {
     lists: Vec<Vec<u32>>,
     recent: bool,
@@ -239,7 +241,7 @@ impl Twin for GrayCodes {
     }
 }
 
-/// Tries masks in increasing order by Gosper's hack, and bases in increasing order.
+/// Searches subcubes by masks in increasing order (Gosper's hack), and bases in increasing order.
 pub(crate) struct TreeCollapsing;
 
 impl Twin for TreeCollapsing {
@@ -276,7 +278,7 @@ impl FreeLists {
     }
 }
 
-/// Covers the free nodes by disjoint cubes: repeatedly the largest free cube.
+/// Disjoint cubes that cover the free nodes. The largest free cube is taken, again and again.
 ///
 /// Ties go to the lowest base, then to the lowest mask.
 pub(crate) fn form_anew(n: u32, free: &NodeSet) -> Vec<Subcube> {
@@ -348,7 +350,7 @@ impl Twin for FreeLists {
     }
 }
 
-/// Numbers of cubes of each dimension, the largest first.
+/// Numbers of cubes by dimension, the largest dimension first.
 fn vector(cubes: &[Subcube]) -> Vec<usize> {
     (0..=24).rev().map(|k| cubes.iter().filter(|cube| cube.dimension() == k).count()).collect()
 }
@@ -462,7 +464,7 @@ impl Twin for GreedySubcubes {
     }
 }
 
-/// Free cubes that are in no larger free cube, by comparing all pairs.
+/// Free cubes that are in no larger free cube, found by comparing all pairs.
 fn primes(free: &NodeSet) -> Vec<Subcube> {
     let n = dimension_of(free);
     let all: Vec<Subcube> = (0..=n).flat_map(|k| free_cubes(free, n, k)).collect();

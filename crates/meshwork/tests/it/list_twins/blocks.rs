@@ -213,11 +213,11 @@ impl Placing<'_> {
         self.taken.iter().any(|&other| self.lower(other as usize) == self.lower(block))
     }
 
-    /// Lets the segment use, in order, all base blocks that have usable nodes. Also counts the
-    /// lower blocks (of the next smaller listed size) that come into use.
+    /// Adds, in order, all base blocks with usable nodes to the blocks that the segment uses.
     ///
-    /// A lower block is counted when its first base block is added, even if the segment already
-    /// uses later base blocks of it.
+    /// Also counts the lower blocks (of the next smaller listed size) that come into use. A lower
+    /// block is counted when its first base block is added, even if the segment already uses later
+    /// base blocks of it.
     fn open_all(&mut self, nodes: &Set) {
         let mut before = None;
         for block in self.inside() {
@@ -314,7 +314,7 @@ impl Placing<'_> {
         Ok(())
     }
 
-    /// Next base block for the segment.
+    /// Base block from which the segment takes nodes next.
     ///
     /// Base blocks are compared by their nodes in `open`: those that could be taken when the
     /// segment's first node was chosen.

@@ -4,9 +4,11 @@ use super::{Failed, Job, Misread, Set, Tried};
 
 struct Run {
     nodes: Vec<u32>,
-    /// Number of the run's nodes that the job does not require by name.
+    /// In a run of consecutive nodes, the number of nodes that the job does not require by name.
     free: u32,
-    /// Required node at which the selection begins; `None` if the job requires no node of the run.
+    /// Required node at which the selection in a run of consecutive nodes begins.
+    ///
+    /// `None` if the job requires no node of this run.
     turn: Option<u32>,
     weight: u32,
 }
