@@ -163,7 +163,6 @@ impl Log {
     }
 }
 
-/// Number of users in a generated log.
 const USERS: u64 = 61;
 
 /// Appends a job to a log. `times` are its submission, run time and estimate.

@@ -165,7 +165,7 @@ fn every_entry_is_defined_in_full_sentences() {
     }
 }
 
-/// One thread for each processor.
+/// Does `work` on all items, with one thread for each processor.
 fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = Mutex::new(items.iter());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

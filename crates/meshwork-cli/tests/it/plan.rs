@@ -86,7 +86,7 @@ fn a_memory_continues_a_plan() {
     assert_eq!(halves["moved"][0]["until"], json!(41.0));
 }
 
-/// Jobs share nodes with four GPUs in two islands.
+/// Policy for a machine on which jobs share nodes of four GPUs in two islands.
 const SHARED: &str = "name = 'p'\nworkload = 'lublin'\nscheduler = 'conservative'\norder = 'most_allocated'\n\
                       machine = { topology = 'flat', processors = 3, nodes = [\n\
                       { type = 'g', cpu = 8, mem = 100, gpu = 4, islands = 2 }] }\n";

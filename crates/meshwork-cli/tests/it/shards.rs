@@ -69,7 +69,6 @@ fn shard(folder: &Path, shard: &str) -> Said {
     meshwork(folder, &["run", "study.toml", "--out", "shared", "--shard", shard, "--threads", "1"])
 }
 
-/// Bytes of result files by file name.
 fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {

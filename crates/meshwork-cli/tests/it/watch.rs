@@ -87,7 +87,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Waits for the shell; `None` if tmux is not installed.
+    /// Opens a terminal and waits for its shell; `None` if tmux is not installed.
     fn open(name: &str) -> Option<Terminal> {
         let terminal = Terminal { socket: format!("meshwork-test-{}-{name}", std::process::id()) };
         let shell =

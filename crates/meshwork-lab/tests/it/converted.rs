@@ -34,7 +34,7 @@ fn jobs(log: &Path, changes: &str, seed: u64) -> Vec<Job> {
     .collect()
 }
 
-/// Fields 1, 2, 4, 5, 6, 8, 9, 12 and 15 of an SWF log.
+/// Line of an SWF log with the given fields 1, 2, 4, 5, 6, 8, 9, 12 and 15.
 fn line(numbers: [i64; 9]) -> String {
     let [number, submit, run, used, cpu, wanted, request, user, queue] = numbers;
     format!(

@@ -495,7 +495,7 @@ fn assert_mean(study: &Scenario, name: &str, theory: f64) {
     assert!(half_width < 0.05 * theory, "{name}: ± {half_width} around {mean} says nothing");
 }
 
-/// Jobs have one processor and the mean run time 1.
+/// Scenario of jobs with one processor and the mean run time 1.
 fn queue(processors: u32, load: f64, energy: &str) -> Scenario {
     scenario(&format!(
         "machine = {{ topology = 'flat', processors = {processors} }}

@@ -27,7 +27,6 @@ struct Window {
     user: &'static str,
 }
 
-/// Outage of a node or of one of its GPUs.
 #[derive(Clone, Debug, PartialEq)]
 struct Outage {
     from: f64,

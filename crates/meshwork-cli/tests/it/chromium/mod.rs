@@ -78,7 +78,6 @@ impl Page {
         Page { tab, errors }
     }
 
-    /// Messages of the browser's console.
     pub(crate) fn console(&self) -> Vec<String> {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -115,7 +114,6 @@ impl Page {
         self.tab.click_point(Point { x, y }).expect("the point is clicked");
     }
 
-    /// Window size in pixels, and light or dark colours.
     pub(crate) fn look(&self, width: u32, height: u32, dark: bool) {
         let scheme = if dark { "dark" } else { "light" };
         self.lay_out(width, height, "screen", scheme);

@@ -42,7 +42,6 @@ impl Way {
     }
 }
 
-/// Number, arrival, duration and shape of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Submitted {
     pub id: u64,
@@ -346,7 +345,7 @@ impl Program {
         self.allocator.choose(Ask::new(&request, &self.site, Time::ZERO, &mut rng))
     }
 
-    /// Nodes in ascending order, with the last dimension fastest.
+    /// Checksum of a placement's nodes in ascending order, with the last dimension fastest.
     fn crc(&self, placement: &Placement) -> u64 {
         let grid = self.site.grid();
         let mut ids: Vec<u32> = placement
