@@ -412,11 +412,11 @@ fn a_log_without_nodes_is_imported_too() {
     );
 }
 
-/// Real histories: site, file, and numbers of rows, jobs, and stays with nodes.
+/// Real histories: site, file, and numbers of rows, jobs, and attempts that got nodes.
 ///
-/// A stay is one period of a job, which ends when the job ends or is requeued. Two further numbers
-/// may follow. The first one counts stays on a single listed place. The second one counts stays
-/// with a listed place for each segment.
+/// An attempt of a job ends when the job ends or is requeued. Two further numbers may follow. The
+/// first one counts attempts on a single listed place. The second one counts attempts with a listed
+/// place for each segment.
 const REAL: [(&str, &str, usize, usize, usize, Option<[usize; 2]>); 8] = [
     ("site1", "sacct-epoch.txt.gz", 306, 306, 295, None),
     ("site1", "sacct-local.txt.gz", 306, 306, 295, None),
