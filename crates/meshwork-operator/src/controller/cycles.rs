@@ -2,20 +2,21 @@
 
 use super::rules::SchedulerParameters;
 
-/// Last cycle of each scheduler, and flags for events since then.
+/// Times of each scheduler's last cycle, and flags for events after these cycles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cycles {
     last_main: Option<f64>,
     last_full: Option<f64>,
     last_backfill: Option<f64>,
     news: bool,
-    /// Whether the main scheduler runs next without its delay.
+    /// Whether the main scheduler's next cycle ignores the minimum delay after its last cycle.
     urgent: bool,
     changed: bool,
 }
 
 impl Cycles {
-    /// Registers the start of the controller, from which cycles over the whole queue recur.
+    /// Registers the start of the controller. From then on, cycles over the whole queue recur at a
+    /// fixed interval.
     pub(crate) fn started(&mut self, at: f64, now: f64, parameters: &SchedulerParameters) {
         let Some(every) = parameters.sched_interval.map(|every| every as f64) else { return };
         self.last_full = Some(at + ((now - at) / every).floor() * every);
@@ -29,24 +30,26 @@ impl Cycles {
         self.urgent = true;
     }
 
-    /// Notes whether jobs may have started or priorities changed.
+    /// Notes whether jobs may have started or priorities may have changed, so that backfill must
+    /// run.
     pub(crate) fn change(&mut self, changed: bool) {
         self.changed |= changed;
     }
 
-    /// Earliest time of the main scheduler's next cycle after an event.
+    /// Earliest time of the main scheduler's next cycle; `None` if no event requires a cycle.
     pub(crate) fn main_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         let last = self.last_main.filter(|_| !self.urgent);
         let last = last.map_or(f64::NEG_INFINITY, |last| last + parameters.main_delay);
         self.news.then_some(last)
     }
 
-    /// Next cycle over the whole queue, if the parameters have any.
+    /// Time of the main scheduler's next cycle over the whole queue, if such cycles are configured.
     pub(crate) fn full_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         Some(self.last_full? + parameters.sched_interval? as f64)
     }
 
-    /// Next backfill cycle; `None` if nothing has changed since the last one.
+    /// Earliest time of the next backfill cycle; `None` if nothing has changed since the last
+    /// cycle.
     pub(crate) fn backfill_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         let every = parameters.bf_interval.filter(|_| self.changed)?;
         Some(self.last_backfill.map_or(f64::NEG_INFINITY, |last| last + every as f64))
@@ -56,7 +59,8 @@ impl Cycles {
         self.last_main.into_iter().chain(self.last_backfill).reduce(f64::max)
     }
 
-    /// Registers a main cycle. An early cycle for a killed job does not postpone the next one.
+    /// Registers a cycle of the main scheduler. An early cycle for a killed job does not postpone
+    /// the next regular cycle.
     pub(crate) fn ran_main(&mut self, at: f64, is_full: bool, parameters: &SchedulerParameters) {
         let was_urgent = std::mem::take(&mut self.urgent);
         if was_urgent

@@ -13,19 +13,20 @@ use super::rules::SiteRules;
 use meshwork_lab::slurm::folder::SlurmMachine;
 use meshwork_slurm::history::{JobRecord, Second};
 
-/// Run time of a job whose end is not known, in seconds: 100 years.
+/// Run time, in seconds, of a job whose end is not known: 100 years.
 const FOREVER: Second = 100 * 365 * 86_400;
 
 /// Controller model with the jobs that run or wait at an instant.
 pub(crate) struct ReplayState<'a> {
-    /// Each future runs on a copy, because every search for nodes changes the node weights.
+    /// Controller model at the instant. Each future runs on a copy of it, because every search for
+    /// nodes changes the node weights.
     controller: Mutex<Controller<'a>>,
-    /// Whether the model has each running or waiting job in its queue.
+    /// For each running or waiting job, whether the model has it in its queue.
     is_queued: Vec<bool>,
     cycles: Cycles,
     next_tick: Option<Second>,
     at: Second,
-    /// All records, with ended jobs, of which later submissions in a future are copies.
+    /// All job records, including ended jobs. Submissions in a future are copies of these records.
     known: Vec<(JobRecord, ControlledJob)>,
 }
 
@@ -36,12 +37,11 @@ pub(crate) struct ReplayedReasons {
     pub(crate) last_pass: Option<f64>,
 }
 
-/// Submission in a future: copied job, time of submission, and run time in seconds.
+/// Submission in a future: index of the copied job, time, and run time in seconds.
 pub(crate) type LaterJob = (usize, Second, Second);
 
 impl<'a> ReplayState<'a> {
-    /// State before the second `at`, in which the first `present` records are of jobs in the
-    /// system.
+    /// State just before the second `at`. The first `present` records are running or waiting jobs.
     pub(crate) fn recorded(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -67,7 +67,7 @@ impl<'a> ReplayState<'a> {
         Ok(ReplayState { controller, is_queued, cycles, next_tick, at, known })
     }
 
-    /// Wait reasons of the records' jobs just before a second, and the order of the queue.
+    /// Wait reason of each record's job just before a second, and the order of the queue.
     pub(crate) fn reasons(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -85,7 +85,8 @@ impl<'a> ReplayState<'a> {
         })
     }
 
-    /// Replays recorded starts and ends before the second `at`, and collects wait reasons if asked.
+    /// Replays recorded starts and ends before the second `at`. If `reasons` is given, wait reasons
+    /// are collected.
     fn turn(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -121,13 +122,13 @@ impl<'a> ReplayState<'a> {
         Ok(turn)
     }
 
-    /// Registers that a waiting job was changed, after which the main scheduler runs.
+    /// Registers a change of a waiting job. The main scheduler will run because of it.
     pub(crate) fn change(&mut self) {
         self.cycles.news();
     }
 
-    /// Start of each running or waiting job in one future, if before `end`. `runs` has the run
-    /// times in seconds that are left. `later` are the later submissions.
+    /// Start of each running or waiting job in one future; `None` if it is not before `end`. `runs`
+    /// has the remaining run times in seconds. `later` has the submissions in this future.
     pub(crate) fn starts(
         &self,
         runs: &[Second],

@@ -8,7 +8,7 @@ use super::rules::{KINDS, LimitOf, SiteRules};
 /// Use of each limited resource by running jobs, in the order of [`LimitOf::all`].
 type Sum = [u64; KINDS];
 
-/// Jobs that count together against a limit.
+/// Set of jobs that count together against a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Scope {
     Qos(usize),
@@ -25,13 +25,13 @@ pub(super) struct RunningSums {
 /// Stage of a scheduling attempt at which limits are tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
-    /// Before the search for nodes: limits on numbers of jobs and on time limits.
+    /// Stage before the search for nodes, for limits on numbers of jobs and on time limits.
     Before,
-    /// After it: limits on nodes, processors, memory and GPUs.
+    /// Stage after the search for nodes, for limits on nodes, processors, memory and GPUs.
     After,
 }
 
-/// Slurm's wait reasons for limits of all jobs, a user, an account and a job of a QOS.
+/// Slurm's wait reasons for the limits of a QOS on all its jobs, a user, an account and one job.
 const QOS_NAMES: [[&str; KINDS]; 4] = [
     ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit", "QOSGrpMemLimit", "QOSGrpGRES"],
     [
@@ -57,7 +57,7 @@ const QOS_NAMES: [[&str; KINDS]; 4] = [
     ],
 ];
 
-/// Slurm's wait reasons for limits of all jobs, a user and a job of an association.
+/// Slurm's wait reasons for the limits of an association on all its jobs, a user and one job.
 const ASSOCIATION_NAMES: [[&str; KINDS]; 3] = [
     [
         "AssocGrpJobsLimit",
@@ -122,9 +122,10 @@ impl RunningSums {
         self.exceeded(rules, job, partition_qos, test).is_none()
     }
 
-    /// Slurm's wait reason for a limit that forbids the start of a job. A limit of the partition's
-    /// QOS replaces that of the job's QOS, and either replaces that of the associations. The limits
-    /// of the job's association and of all above it apply together.
+    /// Slurm's wait reason for a limit that forbids the start of a job; `None` if no limit does. A
+    /// limit of the partition's QOS takes precedence over the limit of the job's QOS. Both take
+    /// precedence over limits of associations. The limits of the job's association and of all
+    /// associations above it apply together.
     pub(super) fn exceeded(
         &self,
         rules: &SiteRules,

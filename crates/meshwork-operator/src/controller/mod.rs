@@ -1,6 +1,6 @@
 //! Model of Slurm's controller: its queue, its two schedulers and its limits.
 //!
-//! It has no clock: the caller reports events, and decides when each scheduler runs.
+//! The model has no clock: the caller reports events, and decides when each scheduler runs.
 
 pub(super) mod cycles;
 pub(super) mod future;
@@ -37,10 +37,11 @@ use request::{ControlledJob, ResolvedRequest};
 use reserved::Reserved;
 use rules::SiteRules;
 
-/// Waiting job in one of its partitions.
+/// Entry of the queue: a waiting job in one of its partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
-    /// Sorted before the priority: tier of the partition, and use of a reservation.
+    /// Keys by which the queue is sorted before the priority: tier of the partition, and
+    /// reservation.
     standing: (u32, u32),
     priority: f64,
     rank: u64,
@@ -62,7 +63,7 @@ pub(super) struct Held {
     pub(super) partition: usize,
     pub(super) nodes: NodeSet,
     pub(super) start: Second,
-    /// Parts of nodes of an ended job, by which its end can be undone; empty while it runs.
+    /// Parts of nodes that an ended job held, so that its end can be undone; empty while it runs.
     parts: Vec<SharedGrant>,
 }
 
@@ -70,15 +71,15 @@ pub(super) struct Held {
 pub(super) struct Start {
     pub(super) job: usize,
     pub(super) partition: usize,
-    /// `None` if the job would have to wait.
+    /// Nodes of the start; `None` if the model would let the job wait.
     pub(super) nodes: Option<NodeSet>,
 }
 
 #[derive(Clone)]
 pub(super) struct Queue(Vec<Pair>);
 
-/// Recorded starts in one pass, by job: partition index and nodes. For each decision, the recorded
-/// starts of all jobs ahead in the queue count as made.
+/// Recorded starts in one pass: for each job, the index of its partition and its nodes. When a job
+/// is decided, the recorded starts of all jobs ahead of it in the queue count as made.
 pub(super) type Recorded = BTreeMap<usize, (usize, NodeSet)>;
 
 fn starts_here(recorded: &Recorded, job: usize, partition: usize) -> bool {
@@ -97,14 +98,15 @@ pub(super) struct Controller<'a> {
     jobs: Vec<ControlledJob>,
     kinds: usize,
     desks: Vec<SlurmAllocator<usize>>,
-    /// Parts that running jobs hold; `None` if jobs do not share nodes.
+    /// Parts of nodes that running jobs hold; `None` if jobs do not share nodes.
     parts: Option<PartsDesk>,
     pairs: Vec<Pair>,
     seen: Vec<SeenBy>,
     pub(super) running: BTreeMap<usize, Held>,
-    /// Nodes of ended jobs that are not available yet.
+    /// Nodes of ended jobs that other jobs cannot get yet.
     pub(super) completing: NodeSet,
-    /// Whether a pass with recorded starts gives nodes to these jobs only, instead of to all jobs.
+    /// Whether only recorded starts hold nodes in a pass that has any. Otherwise, starts that the
+    /// model alone predicts hold nodes too.
     pub(super) leaves_others: bool,
     sums: RunningSums,
     tasks: BTreeMap<u64, u32>,
@@ -163,13 +165,14 @@ impl<'a> Controller<'a> {
         self.parts.is_some()
     }
 
-    /// Waiting jobs in queue order, each with the kind of its first request.
+    /// Waiting jobs in queue order, each with the kind of its first request. Requests of one kind
+    /// differ at most in their time limits.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
         let first = self.pairs.iter().filter(|pair| pair.request == 0);
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
     }
 
-    /// Allocator's answer to a job's request for its first partition.
+    /// Allocator's answer to a job's request for the first of its partitions.
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
         if self.parts.is_some() {
@@ -180,7 +183,8 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].ask(&request.asked)
     }
 
-    /// Position that a job has or would have in the queue, and whether it is queued.
+    /// Position of a job in the queue, and whether it is queued. If it is not, the position is the
+    /// one that it would get.
     pub(super) fn place_in_queue(&self, job: usize) -> (usize, bool) {
         match self.pairs.iter().position(|own| own.job == job) {
             Some(place) => (place, true),
@@ -269,17 +273,18 @@ impl<'a> Controller<'a> {
         self.pairs = queue.0;
     }
 
-    /// Node weights ([`NearGpus`]), which change with every search for parts of nodes.
+    /// Present node weights ([`NearGpus`]). Every search for parts of nodes changes them.
     pub(super) fn near(&self) -> Option<NearGpus> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Changes the node weights like a repeated submission of the last job with or without GPUs.
+    /// Changes the node weights as if the last submitted job, with or without GPUs, came a second
+    /// time.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
 
-    /// Restores the result of [`near`](Controller::near).
+    /// Sets the node weights to a result of [`near`](Controller::near).
     pub(super) fn set_near(&self, near: Option<NearGpus>) {
         if let Some((desk, near)) = self.parts.as_ref().zip(near) {
             desk.set_near(near);
@@ -328,7 +333,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Index of the partition in which a job ran, from its record.
+    /// Index of the partition in which a job ran, according to its record.
     pub(super) fn partition_of(&self, job: usize) -> usize {
         let name = &self.stays[job].partition;
         let own = self.rules.partitions.iter().position(|own| own.name == *name);
@@ -378,7 +383,7 @@ impl<'a> Controller<'a> {
         (self.fair.clone(), self.last_tick)
     }
 
-    /// Restores fair shares and their time, but not the queue.
+    /// Restores the fair shares and the time of their computation, but not the queue.
     pub(super) fn restore(&mut self, shares: (FairTree, Option<Second>)) {
         (self.fair, self.last_tick) = shares;
     }
@@ -393,7 +398,7 @@ impl<'a> Controller<'a> {
         closed
     }
 
-    /// Finds nodes for a job as backfill does, outside of `kept`.
+    /// Finds nodes for a job as backfill does. Nodes in `kept` are excluded.
     fn begin(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         match (&self.parts, &request.parts) {
             (Some(desk), Some(parts)) => desk.begin(request.partition, parts, kept),
@@ -401,7 +406,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether a job fits outside of `kept`. Node weights are left unchanged.
+    /// Whether a job fits on nodes outside of the set `kept`. Node weights are left unchanged.
     fn fits(&self, request: &ResolvedRequest, kept: &NodeSet) -> bool {
         let near = self.near();
         let fits = self.find(request, kept).is_some();
@@ -409,7 +414,7 @@ impl<'a> Controller<'a> {
         fits
     }
 
-    /// Finds nodes for a job as the main scheduler does, outside of `kept`.
+    /// Finds nodes for a job as the main scheduler does. Nodes in `kept` are excluded.
     fn select(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         match (&self.parts, &request.parts) {
             (Some(desk), Some(parts)) => desk.select(request.partition, parts, kept),
@@ -424,8 +429,9 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].find_without(&request.asked, kept)
     }
 
-    /// Adds to `kept` the nodes that reservations withhold from a job. The job runs for `limit`
-    /// seconds from `from`. Returns the earliest end of these reservations.
+    /// Adds to the set `kept` the nodes that reservations withhold from a job. The job runs for
+    /// `limit` seconds from the time `from`. Returns the earliest end of the reservations that
+    /// matter.
     fn keep(
         &self,
         job: usize,
@@ -445,7 +451,7 @@ impl<'a> Controller<'a> {
         array.is_some_and(|(own, most)| self.tasks.get(&own).is_some_and(|runs| *runs >= most))
     }
 
-    /// Nodes that a job would get in a partition as the first of the queue.
+    /// Nodes that a job would get in a partition if it were the first of the queue.
     pub(super) fn place(&self, job: usize, partition: usize, now: Second) -> Option<NodeSet> {
         let mut kept = self.closed(now);
         kept.unite(&self.completing);
@@ -461,7 +467,7 @@ impl<'a> Controller<'a> {
         self.barred(pair).is_none() && !self.is_throttled(pair.job)
     }
 
-    /// Slurm's wait reason if a partition's state or limits bar a job from both schedulers.
+    /// Slurm's wait reason if the state or a limit of a partition bars a job from both schedulers.
     fn barred(&self, pair: &Pair) -> Option<&'static str> {
         let job = &self.jobs[pair.job];
         let request = &job.requests[pair.request];
@@ -483,8 +489,8 @@ impl<'a> Controller<'a> {
         self.sums.allow(self.rules, &self.jobs[job], qos, test)
     }
 
-    /// Runs the main scheduler, and returns its starts. With `recorded`, the recorded starts are
-    /// made in their place. Started jobs hold their nodes at once.
+    /// Runs the main scheduler, and returns its starts. If `recorded` is given, the recorded starts
+    /// are made instead. Started jobs hold their nodes at once.
     pub(super) fn main(
         &mut self,
         now: Second,
@@ -589,7 +595,7 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Whether a job is too young or of too low a priority to reserve nodes.
+    /// Whether a job is too young, or its priority too low, for it to reserve nodes.
     fn reserves_not(&self, pair: &Pair, now: Second) -> bool {
         let parameters = &self.rules.parameters;
         let waited = now - self.jobs[pair.job].eligible;
@@ -604,7 +610,8 @@ impl<'a> Controller<'a> {
         waits.iter().filter(|own| **own).count()
     }
 
-    /// Runs the backfill scheduler; `recorded` as in [`main`](Controller::main).
+    /// Runs the backfill scheduler, and returns its starts. If `recorded` is given, the recorded
+    /// starts are made instead, as in [`main`](Controller::main).
     pub(super) fn backfill(&mut self, now: Second, recorded: Option<&Recorded>) -> Vec<Start> {
         let parameters = &self.rules.parameters;
         let closed = self.closed(now);
@@ -752,10 +759,11 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Nodes that the plan leaves to a job for its whole time limit, and the end of this limit, if
-    /// any. On shared nodes, the set is left empty, because a job can also use nodes of running
-    /// jobs. `blocked` has the smallest time limit without nodes for each kind of request. It stays
-    /// valid, because the plan leaves ever fewer nodes.
+    /// Nodes that a plan leaves to a job for its whole time limit, with the time at which the limit
+    /// ends. The result is `None` if the job cannot start. On shared nodes, the set is empty,
+    /// because a job can also use nodes of running jobs. For each kind of request, `blocked` has
+    /// the smallest time limit for which no nodes were found. It stays valid, because the plan
+    /// leaves ever fewer nodes.
     fn leaves_nodes(
         &self,
         plan: &BackfillPlan,
@@ -791,7 +799,7 @@ impl<'a> Controller<'a> {
         Some((found?, until))
     }
 
-    /// Nodes of running jobs that a job of this partition and QOS may preempt.
+    /// Nodes of the running jobs that a job may preempt, given the job's partition and QOS.
     fn preemptable(&self, job: (usize, Option<usize>)) -> NodeSet {
         let mut nodes = self.no_nodes();
         if self.rules.preemption.is_some() {
@@ -825,7 +833,7 @@ mod tests {
     use super::*;
     use meshwork_lab::slurm::folder::FLAT;
 
-    /// Machine of 16 nodes, with lines of a `slurm.conf`, and tables of QOS and associations.
+    /// Machine of 16 nodes, made from lines of a `slurm.conf` and tables of QOS and associations.
     fn machine(conf: &str, qos: &str, associations: &str) -> SlurmMachine {
         let conf = format!("NodeName=n[0-15] CPUs=1\n{conf}");
         let tables = [("qos.txt", qos.to_owned()), ("assoc.txt", associations.to_owned())];
@@ -850,7 +858,7 @@ mod tests {
         }
     }
 
-    /// Starts of a main pass and a backfill pass, as pairs of job and partition.
+    /// Starts of a main pass and a backfill pass, each as a pair of job and partition.
     fn passes(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, usize)>; 2] {
         let of = |starts: Vec<Start>| starts.iter().map(|own| (own.job, own.partition)).collect();
         both(machine, jobs).map(of)
@@ -1013,7 +1021,7 @@ mod tests {
         assert_eq!(passes(&machine, &jobs)[0], [(2, 0)]);
     }
 
-    /// Flat machine of four shared nodes of 2 x 4 cores, the last two with GPUs.
+    /// Flat machine of four shared nodes, each with 2 x 4 cores. The last two nodes have GPUs.
     fn shared(partitions: &str) -> SlurmMachine {
         let node = "CPUs=8 SocketsPerBoard=2 CoresPerSocket=4 RealMemory=16000";
         let conf = format!(
@@ -1036,7 +1044,7 @@ mod tests {
         }
     }
 
-    /// Starts of a main pass and a backfill pass, as pairs of job and node list.
+    /// Starts of a main pass and a backfill pass, each as a pair of job and node list.
     fn places(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, String)>; 2] {
         let listed = |nodes: &NodeSet| machine.reading.hosts.listed(nodes);
         let of = |starts: Vec<Start>| {

@@ -14,26 +14,26 @@ use meshwork_lab::slurm::folder::SlurmMachine;
 use meshwork_slurm::desk::SlurmAnswer;
 use meshwork_slurm::history::{JobRecord, Second};
 
-/// Slurm's wait reason if too few nodes are neither down nor kept for other jobs.
+/// Slurm's wait reason if nodes that a job needs are down or kept for other jobs.
 pub(crate) const RESERVED_NODES: &str =
     "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions";
 
-/// Wait reasons before a job is eligible.
+/// Wait reasons that Slurm gives to jobs before they are eligible.
 const BEGIN_TIME: &str = "BeginTime";
 const DEPENDENCY: &str = "Dependency";
 
-/// Seconds in which the main scheduler may not yet have considered a new job.
+/// Age in seconds up to which the main scheduler may not yet have considered a job.
 const NEW: Second = 1;
 
-/// Free parts of the nodes that a waiting job may use, and running jobs whose end lets it start.
+/// Free parts of the nodes that a waiting job may use, and running jobs whose ends would suffice.
 #[derive(Default)]
 pub(crate) struct LackingParts {
-    /// `None` if the job could not even start on the idle machine.
+    /// Whether the job could start now; `None` if it could not even start on the idle machine.
     pub(crate) fits: Option<bool>,
-    /// CPUs, memory in MB and GPUs of each node that the job may use.
+    /// Free CPUs, memory in MB and GPUs of each node that the job may use.
     pub(crate) free: Vec<[u64; 3]>,
     pub(crate) idle: u32,
-    /// Running jobs, each of whose ends alone would let the job start.
+    /// Running jobs: the end of any one of them would let the waiting job start.
     pub(crate) ends: Vec<usize>,
 }
 
@@ -48,8 +48,9 @@ impl LackingParts {
 }
 
 impl<'a> Controller<'a> {
-    /// Controller model with running jobs on their nodes, and with waiting jobs. A recorded
-    /// priority is taken as that at the recorded start, or else the recorded end, or else `now`.
+    /// Controller model with running jobs on their nodes, and with waiting jobs. A job's recorded
+    /// priority counts as its priority at its recorded start. Without a start, it counts as the
+    /// priority at the recorded end, or else at `now`.
     pub(crate) fn at(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -87,9 +88,10 @@ impl<'a> Controller<'a> {
         order
     }
 
-    /// Earliest start of a waiting job, with its nodes, if all jobs run for their time limits. The
-    /// job is planned first if `is_first`, or else after all jobs ahead of it. `None` if it does
-    /// not start within the window of backfill, or if limits hold it back.
+    /// Earliest start of a waiting job, with its nodes, if all jobs run for their time limits. If
+    /// `is_first`, the job is planned before all others. Otherwise it is planned after all jobs
+    /// ahead of it. The result is `None` if it does not start within backfill's window, or if
+    /// limits hold it back.
     pub(crate) fn planned(
         &self,
         job: usize,
@@ -131,8 +133,8 @@ impl<'a> Controller<'a> {
         best
     }
 
-    /// Free parts of nodes for a waiting job, and `with_ends` the running jobs whose end lets it
-    /// start. `None` if jobs do not share nodes.
+    /// Free parts of nodes for a waiting job; `None` if jobs do not share nodes. If `with_ends`,
+    /// the result also has the running jobs of which any one would let the job start by ending.
     pub(crate) fn lacks(&self, job: usize, now: Second, with_ends: bool) -> Option<LackingParts> {
         let (near, closed) = (self.near(), self.closed(now));
         let request = &self.jobs[job].requests[0];
@@ -155,8 +157,8 @@ impl<'a> Controller<'a> {
         Some(LackingParts { fits: Some(fits), free, idle, ends })
     }
 
-    /// Slurm's wait reason for each waiting job, after a main pass without earlier passes. Jobs
-    /// that would start in it have the reason `Priority`.
+    /// Slurm's wait reason for each waiting job after a first main pass, without earlier passes. A
+    /// job that would start in this pass has the reason `Priority`.
     pub(crate) fn reasons(&self, now: Second) -> BTreeMap<usize, &'static str> {
         let mut reasons = WaitReasons::default();
         for pair in &self.pairs {
@@ -185,10 +187,11 @@ impl<'a> Controller<'a> {
     }
 
     /// Records the wait reasons that a main pass gives to the jobs of a queue. The starts of the
-    /// pass have been made. If the model still finds nodes for a job, and `starts` is true, the job
-    /// gets the reason `Priority` and holds these nodes. Otherwise it is treated like a job without
-    /// nodes. A job that the pass does not reach keeps its reason. In a partition that an earlier
-    /// job blocks, `None`, `Resources` and [`RESERVED_NODES`] become `Priority`.
+    /// pass must have been made. If the model still finds nodes for a job, and `starts` is true,
+    /// the job gets the reason `Priority` and holds these nodes. If `starts` is false, the job is
+    /// treated as if no nodes were found. A job that the pass does not reach keeps its reason. If
+    /// an earlier job blocks the partition of a job, the reasons `None`, `Resources` and
+    /// [`RESERVED_NODES`] become `Priority`.
     pub(super) fn note_main(
         &self,
         queue: &Queue,
@@ -266,9 +269,9 @@ impl<'a> Controller<'a> {
         self.set_near(near);
     }
 
-    /// Notes the wait reason of an arriving job. A job that becomes eligible after its submission
-    /// gets `BeginTime` or `Dependency` until a pass reaches it. Tasks of an array share one
-    /// reason, which an arriving task changes only from `None`.
+    /// Notes the wait reason of an arriving job. If the job becomes eligible only after its
+    /// submission, its reason is `BeginTime` or `Dependency` until a pass reaches it. All tasks of
+    /// an array share one reason. An arriving task changes this reason only if it is `None`.
     pub(super) fn note_arrival(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let stay = &self.stays[job];
         let is_task = WaitReasons::array(self, job).is_some();
@@ -279,7 +282,7 @@ impl<'a> Controller<'a> {
         reasons.note(self, job, Some(if is_dependent { DEPENDENCY } else { BEGIN_TIME }));
     }
 
-    /// Removes `BeginTime` and `Dependency` from jobs of a queue, which have become eligible.
+    /// Removes the reasons `BeginTime` and `Dependency` from queued jobs, which are now eligible.
     fn note_eligible(&self, queue: &[Pair], reasons: &mut WaitReasons) {
         for pair in queue {
             let was_held = matches!(reasons.of(self, pair.job), BEGIN_TIME | DEPENDENCY);
@@ -287,9 +290,9 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Notes the wait reason of a job at its submission. Slurm tests at once, for the partition of
-    /// the highest tier, whether the job finds nodes and comes first in the queue. On shared nodes,
-    /// only wholly held nodes are not free in this test.
+    /// Notes the wait reason of a job at its submission. Slurm then tests at once whether the job
+    /// finds nodes and comes first in the queue. The test is for the partition of the highest tier.
+    /// If jobs share nodes, only nodes that jobs hold as a whole count as busy in this test.
     fn note_submission(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let own = &self.jobs[job];
         let mut pairs = self.pairs.iter().filter(|pair| pair.job == job);
@@ -357,7 +360,7 @@ impl<'a> Controller<'a> {
     }
 }
 
-/// Current wait reasons. The tasks of an array share one.
+/// Current wait reason of each job. All tasks of an array share one reason.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitReasons {
     jobs: BTreeMap<usize, &'static str>,
@@ -386,7 +389,7 @@ impl WaitReasons {
         }
     }
 
-    /// Current wait reason of a job; Slurm's word `None` before the first.
+    /// Current wait reason of a job. Before its first reason, it is Slurm's word `None`.
     pub(super) fn of(&self, controller: &Controller<'_>, job: usize) -> &'static str {
         let own = match WaitReasons::array(controller, job) {
             Some(array) => self.arrays.get(&array),

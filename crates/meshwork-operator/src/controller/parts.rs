@@ -24,14 +24,16 @@ pub(super) struct PartsDesk {
     sites: Vec<SharedSite>,
     holdings: Holdings,
     held: BTreeMap<usize, Vec<SharedGrant>>,
-    /// Node weights: GPUs of each node near a job's cores in the last search.
+    /// Node weights: for each node, number of its GPUs near the cores that the last search
+    /// examined.
     near: RefCell<NearGpus>,
-    /// Last submitted jobs without and with GPUs, each with its partition.
+    /// Last submitted job without GPUs and last one with GPUs, each with its partition.
     last: [Option<(usize, PartsRequest)>; 2],
 }
 
 impl PartsDesk {
-    /// Allocator before any job runs; `None` if shared nodes are unused or not modelled.
+    /// Allocator before any job runs; `None` if no jobs share nodes, or shared nodes are not
+    /// modelled.
     pub(super) fn of(
         machine: &SlurmMachine,
         rules: &SiteRules,
@@ -64,8 +66,9 @@ impl PartsDesk {
         Some(PartsRequest { lookup, named, processors: stay.processors })
     }
 
-    /// Nodes that the main scheduler finds for a job outside of `kept`. If there are none, it
-    /// tests, as Slurm does, whether the job could ever start, which changes the node weights.
+    /// Nodes outside of the set `kept` that the main scheduler finds for a job. If it finds none,
+    /// it tests, as Slurm does, whether the job could ever start. This test changes the node
+    /// weights.
     pub(super) fn select(
         &self,
         partition: usize,
@@ -88,14 +91,15 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Changes the node weights like a repeated submission of the last job with or without GPUs.
+    /// Changes the node weights as if the last submitted job, with or without GPUs, came a second
+    /// time.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);
         }
     }
 
-    /// Nodes outside of `kept` on which backfill can start a job.
+    /// Nodes outside of the set `kept` on which backfill can start a job.
     pub(super) fn begin(
         &self,
         partition: usize,
@@ -122,7 +126,7 @@ impl PartsDesk {
         *self.near.borrow_mut() = near;
     }
 
-    /// Nodes outside of `kept` that a job would get in the current state.
+    /// Nodes outside of the set `kept` that a job would get now.
     pub(super) fn find(
         &self,
         partition: usize,
@@ -144,7 +148,7 @@ impl PartsDesk {
         request.lookup.find(&self.sites[partition].machine, &self.holdings, open, near)
     }
 
-    /// Free CPUs, memory in MB and GPUs of a job's possible nodes, and number of idle ones.
+    /// Free CPUs, memory in MB and GPUs of each node that a job may use, and number of idle nodes.
     pub(super) fn free(
         &self,
         partition: usize,
@@ -165,8 +169,8 @@ impl PartsDesk {
         nodes
     }
 
-    /// Gives a job the parts of these nodes that the rule chooses. If the rule chooses other nodes,
-    /// the parts need not be free.
+    /// Gives a job parts of the nodes `nodes`, as the placement rule chooses them. If the rule
+    /// would choose other nodes, the job gets parts of `nodes` even if they are not free.
     pub(super) fn hold(
         &mut self,
         job: usize,
@@ -216,7 +220,7 @@ fn request(site: &SharedSite, stay: &JobRecord) -> SharedRequest {
     }
 }
 
-/// Free nodes and parts, as running jobs end one after the other.
+/// Free nodes and free parts of nodes, as running jobs end one after the other.
 pub(super) struct PartsFuture<'a> {
     desk: &'a PartsDesk,
     partition: usize,
@@ -226,7 +230,7 @@ pub(super) struct PartsFuture<'a> {
 }
 
 impl<'a> PartsFuture<'a> {
-    /// Begins with the current state, for a job that may use the nodes `available`.
+    /// Begins with the current state. The job may use only the nodes in `available`.
     pub(super) fn new(
         desk: &'a PartsDesk,
         partition: usize,
@@ -242,7 +246,7 @@ impl<'a> PartsFuture<'a> {
         self.desk.held(job).iter().for_each(|grant| self.holdings.give_back(grant));
     }
 
-    /// Nodes of the job after all ends so far.
+    /// Nodes that the job would get after all ends registered so far.
     pub(super) fn find(&self) -> Option<NodeSet> {
         let machine = &self.desk.sites[self.partition].machine;
         let near = &mut self.desk.near.borrow_mut();

@@ -11,7 +11,8 @@ use meshwork_slurm::history::Second;
 use meshwork_slurm::site::SlurmSite;
 use meshwork_slurm::topology::Structure;
 
-/// Length in seconds of the first interval of grouped ends. Each further one is twice as long.
+/// Length in seconds of the first interval in which ends of jobs are grouped. Each further interval
+/// is twice as long.
 const FIRST_GROUP: Second = 30;
 const MOST_TOGETHER: usize = 200;
 
@@ -20,19 +21,19 @@ pub(super) struct BackfillPlan {
     horizon: Second,
     resolution: Second,
     spans: NodeSpans,
-    /// Nodes in service without running jobs.
+    /// Nodes that are in service and on which no job runs.
     idle: NodeSet,
     running: Vec<PlannedEnd>,
-    /// Element *n*: nodes idle after the first *n* ends of running jobs.
+    /// Sets of idle nodes: element *n* is the set after the first *n* ends of running jobs.
     released: Vec<NodeSet>,
-    /// Times before which reservations leave too few nodes, by kind of request and time limit.
-    /// Requests of one kind differ at most in their time limits, and a time also holds for longer
-    /// ones. It is `Second::MAX` for the whole window. Entries stay valid, because a plan only
-    /// gains reservations. A longer limit has an entry only if its time is later.
+    /// For each kind of request and time limit, time before which reservations leave too few nodes.
+    /// Requests of one kind differ at most in their time limits. A time also holds for longer
+    /// limits, so a longer limit has an entry only if its own time is later. `Second::MAX` stands
+    /// for the whole window. Entries stay valid, because a plan only gains reservations.
     crowded: BTreeMap<usize, BTreeMap<Second, Second>>,
 }
 
-/// End by time limit, index and nodes of a running job.
+/// Running job in a plan: its end by its time limit, its index and its nodes.
 pub(super) type PlannedEnd = (Second, usize, NodeSet);
 
 enum Future<'a> {
@@ -42,7 +43,7 @@ enum Future<'a> {
 
 pub(super) enum Planned {
     Now(NodeSet),
-    /// Starts at this later time; the nodes are to be reserved.
+    /// The job starts at this later time, and these nodes are to be reserved for it.
     Later(Second, NodeSet),
     Never,
 }
@@ -54,7 +55,8 @@ enum WillRun {
 }
 
 impl BackfillPlan {
-    /// Plan without reservations. `running` has the ends of time limits, `up` the nodes in service.
+    /// Plan without reservations. `running` has the running jobs, which end at their time limits.
+    /// `up` has the nodes in service.
     pub(super) fn new(
         now: Second,
         window: Second,
@@ -78,7 +80,7 @@ impl BackfillPlan {
         plan
     }
 
-    /// Adds a job that starts now and ends at `limit`.
+    /// Adds a job that starts now and runs for `limit` seconds.
     pub(super) fn run(&mut self, limit: Second, job: usize, nodes: NodeSet) {
         self.idle.subtract(&nodes);
         let end = self.now.saturating_add(limit);
@@ -97,14 +99,15 @@ impl BackfillPlan {
         }
     }
 
-    /// Reserves nodes between two times, rounded down to the plan's resolution.
+    /// Reserves nodes for `limit` seconds from `start`. Both ends are rounded down to the plan's
+    /// resolution, but at least one step is reserved.
     pub(super) fn reserve(&mut self, start: Second, limit: Second, nodes: &NodeSet) {
         let begin = self.floor(start);
         let end = self.floor(start.saturating_add(limit)).max(begin + self.resolution);
         self.spans.reserve(begin, end, nodes);
     }
 
-    /// Rounds a time down to the plan's resolution, as for reservations.
+    /// Rounds a time down to a multiple of the plan's resolution, as is done for reservations.
     pub(super) fn floor(&self, time: Second) -> Second {
         time.div_euclid(self.resolution) * self.resolution
     }
@@ -115,14 +118,15 @@ impl BackfillPlan {
         left
     }
 
-    /// Plans a job after all jobs that were planned before, by Slurm's algorithm. From a candidate
-    /// start on, the job gets nodes without a reservation during its time limit, once running jobs
-    /// have released them. If there are none before a reservation ends, this end is the next
-    /// candidate. The result is `None` if reservations leave too few nodes at every candidate:
+    /// Plans a job by Slurm's algorithm, after all jobs that were planned before it. The algorithm
+    /// tries candidate starts in order, beginning with the present. At a candidate start, it takes
+    /// nodes that have no reservation during the job's time limit, once running jobs have released
+    /// enough of them. If a reservation ends earlier than that, its end is the next candidate
+    /// start. The result is `None` if reservations leave too few nodes at every candidate start:
     /// Slurm does not count such a job as tested. `gone` are nodes of running jobs that the job may
-    /// preempt. `parts` are held parts of nodes. `now` searches for nodes that are free now,
-    /// outside of a set. `reserved` adds the nodes that the site's reservations withhold at a
-    /// start, and returns their first end.
+    /// preempt. `parts` are the held parts of nodes. The function `now` searches for nodes that are
+    /// free now, outside of a set. The function `reserved` adds to a set the nodes that the site's
+    /// reservations withhold from a start on, and returns the first end of these reservations.
     pub(super) fn plan(
         &mut self,
         site: &SlurmSite,
@@ -265,9 +269,9 @@ impl BackfillPlan {
         now(&kept)
     }
 
-    /// Time up to `by` at which running jobs have released enough nodes. Close ends count as one,
-    /// at the last of them. `possible` caches nodes for the job once all of `available` are
-    /// released.
+    /// Time, up to `by`, at which running jobs have released enough nodes. Ends that are close to
+    /// each other count as one end, at the time of the last of them. `possible` caches the nodes
+    /// that the job gets once all of `available` are released.
     fn will_run(
         &self,
         (site, request, parts): (&SlurmSite, &ResolvedRequest, Option<&PartsDesk>),
@@ -381,7 +385,7 @@ impl BackfillPlan {
     }
 }
 
-/// Nodes that a job withholds: its own, or their whole base blocks if `whole`.
+/// Nodes that a job withholds from others: its own, or, if `whole`, the base blocks with its nodes.
 pub(super) fn blocks_around(site: &SlurmSite, nodes: &NodeSet, whole: bool) -> NodeSet {
     let mut all = nodes.clone();
     if whole && let Structure::Block(blocks, ..) = &site.structure {

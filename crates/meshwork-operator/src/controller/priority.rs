@@ -6,9 +6,10 @@ use meshwork_slurm::history::Second;
 
 #[derive(Clone, Debug)]
 pub(crate) struct FairTree {
-    /// Decayed processor-seconds of each association.
+    /// Processor-seconds used by each association, which decay with time.
     usage: Vec<f64>,
-    /// Usage by jobs that ended after the last computation, which the next one adds.
+    /// Usage of each association by jobs that ended after the last computation of fair shares. The
+    /// next computation adds it.
     ended: Vec<f64>,
     pub(super) factor: Vec<f64>,
     decay: f64,
@@ -32,13 +33,15 @@ impl FairTree {
         processors * seconds * self.decay.powf(seconds)
     }
 
-    /// Charges an ended job for its run time since the last computation. A `sign` of −1 undoes it.
+    /// Charges an ended job for its run time since the last computation of fair shares. With −1 as
+    /// its `sign`, a charge is undone.
     pub(super) fn end(&mut self, job: &ControlledJob, seconds: f64, sign: f64) {
         let charge = sign * self.charge(job.processors as f64, seconds.max(0.0));
         job.chain.iter().for_each(|&own| self.ended[own] += charge);
     }
 
-    /// Decays all usage, adds that of running jobs, and computes fair shares.
+    /// Decays the usage of all associations, adds the usage of running jobs, and computes fair
+    /// shares.
     pub(super) fn tick<'j>(
         &mut self,
         associations: &[Association],
@@ -74,8 +77,8 @@ struct Rank<'t> {
 }
 
 impl Rank<'_> {
-    /// Ranks the children of accounts with equal levels. With `is_tied`, the first child gets the
-    /// rank of the last ranked user.
+    /// Ranks the sub-accounts and users of the accounts `parents`, which have equal levels. If
+    /// `is_tied`, the first of these users gets the rank of the user ranked last.
     fn level(&mut self, parents: &[usize], mut is_tied: bool) {
         let children = |parent: usize| {
             self.associations
@@ -129,10 +132,10 @@ pub(super) struct SeenBy {
     pub(super) backfill: bool,
 }
 
-/// Priority of a job in a partition; 0 if jobs are ordered by submission. `tick` is the last
-/// computation of priorities since the job's submission. Once a scheduler of `seen` has considered
-/// the job, its age counts; once backfill has, all processors of its nodes count. `machine` is the
-/// number of nodes and of processors.
+/// Priority of a job in a partition; 0 if jobs are ordered by submission. `tick` is the time of the
+/// last computation of priorities since the job's submission. `seen` tells which schedulers have
+/// considered the job. Its age counts once any scheduler has. All processors of its nodes count
+/// once backfill has. `machine` is the number of nodes and of processors of the machine.
 pub(super) fn priority(
     rules: &SiteRules,
     fair: &FairTree,

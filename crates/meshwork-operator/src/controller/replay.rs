@@ -24,7 +24,7 @@ use meshwork_slurm::history::{JobRecord, Second, StartedBy};
 
 const REPORT_EVERY: usize = 500;
 
-/// Tolerance of times, in seconds.
+/// Tolerance in comparisons of times, in seconds.
 const ROUNDING: f64 = 1e-6;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct JobOutcome {
     pub is_refused: bool,
 }
 
-/// Recorded or earlier replayed starts that a replay repeats before its schedulers decide.
+/// Starts that a replay repeats before its schedulers decide: recorded, or from an earlier replay.
 #[derive(Clone, Copy)]
 pub struct GivenStarts<'a> {
     pub outcomes: &'a [JobOutcome],
@@ -46,9 +46,9 @@ pub struct GivenStarts<'a> {
 
 /// Replay of a history on a machine.
 ///
-/// A job runs for its recorded run time, and holds its nodes for `cleanup` seconds more. A job that
-/// never started waits until its recorded cancellation. If `copy` is set, it is the seed of random
-/// fractions of a second, which are added to recorded times, and of random phases of both
+/// A job runs for its recorded run time, and holds its nodes for `cleanup` seconds more. If it
+/// never started, it waits until its recorded cancellation. If `copy` is set, it is the seed of
+/// random numbers: fractions of a second, which are added to recorded times, and phases of both
 /// schedulers.
 #[derive(Clone, Copy)]
 pub struct ControllerReplay<'a> {
@@ -58,17 +58,18 @@ pub struct ControllerReplay<'a> {
     /// Seconds from the end of a job until its nodes can be allocated again.
     pub cleanup: f64,
     pub copy: Option<u64>,
-    /// Gets the number of starts so far.
+    /// Function that gets the number of starts so far.
     pub report: &'a dyn Fn(usize),
 }
 
 impl ControllerReplay<'_> {
-    /// Outcome of each record.
+    /// Replays the history, and returns the outcome of each record.
     pub fn run(self) -> Result<Vec<JobOutcome>, String> {
         self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
     }
 
-    /// Outcomes after the starts in `given`; `None` if later waits exceed `most` seconds in total.
+    /// Outcomes of a replay that repeats the starts in `given`. The result is `None` if later waits
+    /// exceed `most` seconds in total.
     pub fn run_within(
         self,
         most: Second,
@@ -78,14 +79,17 @@ impl ControllerReplay<'_> {
         Ok((waited <= most).then_some(outcomes))
     }
 
-    /// Outcome and waits by cause of each record.
+    /// Replays the history. Returns the outcome of each record, and its seconds of waiting by
+    /// cause.
     pub fn run_with_waits(self) -> Result<(Vec<JobOutcome>, Vec<WaitsByCause>), String> {
         let causes = Causes::new(self.stays.len());
         let (outcomes, causes, _) = self.replay(Some(causes), Second::MAX, None)?;
         Ok((outcomes, causes.map(Causes::into_waited).unwrap_or_default()))
     }
 
-    /// Replays, and collects causes of waits; `None` if waits exceed `most` seconds.
+    /// Replays the history. Returns the outcomes, the causes of waits, and the sum of all waits in
+    /// seconds. Causes are collected if `causes` is given. The replay stops once the sum exceeds
+    /// `most`.
     fn replay(
         self,
         causes: Option<Causes>,
@@ -129,7 +133,7 @@ impl ControllerReplay<'_> {
     }
 }
 
-/// Scheduler of the engine that leaves all decisions to [`Turn`].
+/// Scheduler of the engine that decides nothing, because [`Turn`] makes all decisions.
 struct Outside;
 
 impl Scheduler for Outside {
@@ -143,10 +147,10 @@ impl Scheduler for Outside {
 pub(super) struct Turn<'a> {
     pub(super) controller: Controller<'a>,
     tickets: BTreeMap<usize, Ticket>,
-    /// Future cancellations of waiting jobs, sorted by time. The first `cancelled` are past.
+    /// Cancellations of waiting jobs, sorted by time. The first `cancelled` of them are past.
     pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
-    /// Whether a job is in the queue before the engine reports its arrival.
+    /// For each job, whether it is in the queue already before the engine reports its arrival.
     pub(super) is_queued: Vec<bool>,
     pub(super) outcomes: Vec<JobOutcome>,
     started: usize,
@@ -303,7 +307,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Sets starts that are made in place of decisions up to an instant.
+    /// Sets starts that are made, up to an instant, in place of the schedulers' decisions.
     pub(super) fn follow(&mut self, given: Option<GivenStarts<'_>>) {
         let Some(given) = given else { return };
         self.until = given.until;
@@ -314,7 +318,8 @@ impl<'a> Turn<'a> {
         self.given = before.map(|(job, own)| (job, own.clone())).collect();
     }
 
-    /// Runs jobs in the engine up to a second, while `goes_on` agrees after each instant.
+    /// Runs jobs in the engine up to the second `end`. It stops earlier if `goes_on` returns false
+    /// after an instant.
     pub(super) fn run(
         &mut self,
         mut jobs: Vec<Job>,
@@ -349,9 +354,10 @@ impl<'a> Turn<'a> {
         self.freed = now;
     }
 
-    /// Runs the cycles whose recorded starts may precede the other events of their second. A cycle
-    /// is taken to do so if its jobs and their nodes were there earlier, because otherwise it could
-    /// have started more jobs. Only wait reasons depend on this order.
+    /// Runs the scheduler cycles that may precede the other events of their second. A cycle may do
+    /// so if the jobs of its recorded starts waited before, and no job that ends in this second
+    /// held their nodes. It is then taken to do so, because after the events it could have started
+    /// more jobs. Only wait reasons depend on this order.
     fn run_given_first(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         if self.reasons.is_none() || now >= self.until {
             return;
@@ -442,7 +448,7 @@ impl<'a> Turn<'a> {
         due.into_iter().any(|own| self.given[&own.1].by == by)
     }
 
-    /// Makes the due recorded starts of the schedulers that `is_by` selects.
+    /// Makes the recorded starts that are due, for the schedulers that `is_by` selects.
     fn given_starts(&mut self, now: Second, is_by: impl Fn(StartedBy) -> bool) -> Vec<Start> {
         let due = self.pending.range(..=(now, usize::MAX));
         let due: Vec<(Second, usize)> =

@@ -16,16 +16,16 @@ use meshwork_slurm::history::{JobRecord, Second};
 use meshwork_slurm::site::SlurmSite;
 use meshwork_slurm::topology::Structure;
 
-/// Assumed time limit in seconds of a job without one.
+/// Time limit, in seconds, that is assumed for a job without one.
 const NO_LIMIT: Second = 365 * 86_400;
 
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedRequest {
     pub(super) partition: usize,
     pub(super) asked: Arc<SlurmRequest>,
-    /// In seconds.
+    /// Time limit of the job, in seconds.
     pub(super) limit: Second,
-    /// Requests of one kind differ at most in their time limits.
+    /// Kind of the request. Requests of one kind differ at most in their time limits.
     pub(super) kind: usize,
     found: Arc<RequestLookup>,
     pub(super) parts: Option<Arc<PartsRequest>>,
@@ -36,9 +36,9 @@ struct RequestLookup {
     wanted: NodeRequest,
     /// Nodes on which the job could run if all nodes were free.
     may: NodeSet,
-    /// Whether even the empty partition lacks suitable nodes.
+    /// Whether the job could not even start if its partition were empty.
     is_hopeless: bool,
-    /// Whether any of the nodes `may` suit the job, if enough are free.
+    /// Whether any nodes in `may` suit the job, provided that enough of them are free.
     needs_only_count: bool,
 }
 
@@ -67,7 +67,8 @@ impl RequestLookup {
         RequestLookup { wanted, may, is_hopeless, needs_only_count }
     }
 
-    /// Adopts the result of a lookup of parts; `None` if the request can never be met.
+    /// Adopts the result of a lookup of parts of nodes. If the request can never be met, `parts` is
+    /// `None`.
     fn set_parts(&mut self, parts: Option<&SharedLookup>) {
         self.is_hopeless = !parts.is_some_and(SharedLookup::is_ever);
         if let Some(parts) = parts {
@@ -99,34 +100,35 @@ impl ResolvedRequest {
 pub(super) struct ControlledJob {
     pub(super) user: usize,
     pub(super) account: usize,
-    /// Job's association, then all associations above it.
+    /// Association of the job, then all associations above it.
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// Processors in the priority before backfill: one for each node, or 1 for a range.
+    /// Processors that count in the priority until backfill considers the job. There is one for
+    /// each requested node, or a single one if the job requests a range of node counts.
     pub(super) asked_processors: u64,
     pub(super) processors: u64,
     /// Requested memory in MiB.
     pub(super) memory: u64,
     pub(super) gpus: u64,
-    /// In seconds.
+    /// Time limit of the job, in seconds.
     pub(super) limit: Second,
     pub(super) eligible: Second,
-    /// Rank by submission, which decides between equal priorities.
+    /// Position in the order of submission, which decides between equal priorities.
     pub(super) rank: u64,
     pub(super) requests: Vec<ResolvedRequest>,
     pub(super) nice: f64,
     pub(super) reservation: String,
-    /// Number of the heterogeneous job of this component.
+    /// Number of the heterogeneous job of which this job is a component.
     pub(super) group: Option<u64>,
-    /// Number of the job's array, and its limit on running tasks.
+    /// Number of the job array to which the job belongs, and the array's limit on running tasks.
     pub(super) array: Option<(u64, u32)>,
-    /// Last recorded priority, and when the job started or left the queue.
+    /// Last recorded priority of the job, and the time at which it started or left the queue.
     pub(super) last_priority: Option<(f64, Second)>,
 }
 
 impl ControlledJob {
-    /// Amounts that count against limits, in the order of [`LimitOf::all`].
+    /// Amounts of the job that count against limits, in the order of [`LimitOf::all`].
     ///
     /// [`LimitOf::all`]: super::rules::LimitOf::all
     pub(super) fn amounts(&self) -> [u64; KINDS] {
@@ -134,7 +136,7 @@ impl ControlledJob {
     }
 }
 
-/// Jobs of a history, and the number of kinds of requests.
+/// Jobs of a history in the controller model, and number of different kinds of requests.
 pub(super) fn jobs(
     machine: &SlurmMachine,
     rules: &SiteRules,
@@ -238,7 +240,8 @@ pub(super) fn jobs(
     (jobs, kinds)
 }
 
-/// Most tasks that ran at once, for arrays with a limit, which may have been raised.
+/// Largest number of tasks that ran at once, for each array with a limit on running tasks. It shows
+/// whether the limit was raised.
 fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     let mut changes: Vec<(u64, Second, i32)> = Vec::new();
     for stay in stays.iter().filter(|own| own.throttle.is_some()) {

@@ -10,13 +10,14 @@ use meshwork_slurm::history::{JobRecord, Second};
 pub(super) struct Reserved {
     name: String,
     span: (Second, Second),
-    /// `Second::MAX` if unknown, because the reservation was ended early.
+    /// Planned end of the reservation, or `Second::MAX`. It is unknown if the reservation was ended
+    /// early.
     planned_end: Second,
     nodes: NodeSet,
     since: Second,
 }
 
-/// Reservations of a site, with nodes from the table or from the history.
+/// Reservations of a site. If the table lacks a reservation's nodes, the history shows them.
 pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord]) -> Vec<Reserved> {
     let reserved = |own: &SiteReservation| {
         let nodes = own.nodes.clone().or_else(|| found(machine, own, stays))?;
@@ -29,9 +30,9 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
     rules.reservations.iter().filter_map(reserved).collect()
 }
 
-/// Earliest second in which a reservation can have existed. Slurm starts no other job on reserved
-/// nodes whose time limit ends after the reservation begins. So it was created after the last such
-/// start.
+/// Earliest second in which a reservation can have existed. While it exists, Slurm starts no other
+/// job on its nodes if the job's time limit ends after the reservation begins. So the reservation
+/// was created after the last start of such a job.
 fn since(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -50,8 +51,9 @@ fn since(
     last.map_or(Second::MIN, |start| start + 1)
 }
 
-/// Nodes on which the reservation's own jobs ran. If they have too few processors, nodes on which
-/// no other job started during the reservation are added. `None` if all of these are too few.
+/// Nodes of a reservation, found from the history: the nodes on which its own jobs ran. If they
+/// have too few processors, nodes are added on which no other job started during the reservation.
+/// The result is `None` if all these nodes together have too few processors.
 fn found(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -77,9 +79,9 @@ fn found(
     (left == 0 && nodes.count() > 0).then_some(nodes)
 }
 
-/// Adds to `kept` the nodes that reservations withhold from a job between two times. Only
-/// reservations known at `now` count. A job with a reservation is restricted to its nodes. Returns
-/// their first end.
+/// Adds to the set `kept` the nodes that reservations withhold from a job between two times. Only
+/// reservations known at `now` count. If the job has a reservation, all nodes outside of it are
+/// withheld. Returns the first end of these reservations.
 pub(super) fn kept(
     reserved: &[Reserved],
     now: Second,

@@ -18,20 +18,21 @@ pub struct SiteRules {
     pub parameters: SchedulerParameters,
     pub weights: PriorityWeights,
     pub qos: Vec<QosRules>,
-    /// Each account precedes its users and sub-accounts.
+    /// Accounts and their users. Each account precedes its users and sub-accounts.
     pub associations: Vec<Association>,
-    /// Whether limits of associations and QOS are enforced, and ended jobs are charged.
+    /// Whether limits of associations and QOS are enforced. Only then is an ended job's last usage
+    /// charged.
     pub enforces_limits: bool,
     pub preemption: Option<Preemption>,
     pub lacks_priorities: bool,
-    /// Outages and drains: begin, end and nodes.
+    /// Outages and drains, each with its begin, end and nodes.
     pub outages: Vec<(Second, Second, NodeSet)>,
     pub reservations: Vec<SiteReservation>,
-    /// Start of the controller, from which priorities are computed at regular intervals.
+    /// Start of the controller. From it on, priorities are computed at regular intervals.
     pub started: Option<Second>,
 }
 
-/// Nodes that only certain jobs may use for some time.
+/// Reservation: nodes that only certain jobs may use for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteReservation {
     pub name: String,
@@ -45,30 +46,30 @@ pub struct PartitionRules {
     pub name: String,
     pub tier: u32,
     pub job_factor: f64,
-    /// Largest time limit of a job, in seconds.
+    /// Largest time limit of a job in the partition, in seconds.
     pub max_time: Option<Second>,
-    /// Time limit in seconds of jobs that request none.
+    /// Time limit, in seconds, of jobs that request none.
     pub default_time: Option<Second>,
     pub least: u32,
     pub most: u32,
     pub qos: Option<usize>,
     pub is_up: bool,
-    /// Whether its jobs may be preempted, if preemption is enabled.
+    /// Whether jobs of the partition may be preempted if preemption is enabled.
     pub is_preemptable: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preemption {
-    /// Jobs preempt those in partitions of a lower tier.
+    /// Jobs may preempt jobs in partitions of a lower tier.
     Partitions,
-    /// Jobs preempt those of the QOS that their own QOS lists.
+    /// A job may preempt jobs of each QOS that its own QOS lists.
     Qos,
 }
 
-/// Parameters of the main and the backfill scheduler, with times in seconds.
+/// Parameters of the main scheduler and of the backfill scheduler, with times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchedulerParameters {
-    /// `None` if backfill never runs.
+    /// Seconds between backfill cycles; `None` if backfill never runs.
     pub bf_interval: Option<Second>,
     pub bf_window: Second,
     pub bf_resolution: Second,
@@ -79,16 +80,16 @@ pub struct SchedulerParameters {
     pub bf_min_prio_reserve: f64,
     pub default_queue_depth: usize,
     pub partition_job_depth: usize,
-    /// Interval of main passes over the whole queue, if there are any.
+    /// Seconds between main passes over the whole queue; `None` if there are no such passes.
     pub sched_interval: Option<Second>,
-    /// Shortest time between two main passes.
+    /// Shortest time in seconds between two passes of the main scheduler.
     pub main_delay: f64,
 }
 
-/// Weights of the multifactor priority; times are in seconds.
+/// Weights of Slurm's multifactor priority. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriorityWeights {
-    /// Otherwise jobs are ordered by submission.
+    /// Whether jobs are ordered by multifactor priority. Otherwise they are ordered by submission.
     pub is_multifactor: bool,
     pub age: f64,
     pub fair_share: f64,
@@ -109,7 +110,7 @@ pub struct LimitOf {
     pub jobs: Option<u64>,
     pub nodes: Option<u64>,
     pub processors: Option<u64>,
-    /// Memory in MiB.
+    /// Limit on memory, in MiB.
     pub memory: Option<u64>,
     pub gpus: Option<u64>,
 }
@@ -139,7 +140,7 @@ pub struct QosRules {
     pub preempts: Vec<String>,
 }
 
-/// Account, or user in an account.
+/// Association: an account, or a user in an account.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Association {
     pub account: String,
@@ -150,7 +151,8 @@ pub struct Association {
 }
 
 impl SiteRules {
-    /// Whether a wait reason names a limit that is enforced, and whose table the site has.
+    /// Whether the model has the limit that a wait reason names: it is enforced, and its table is
+    /// known.
     pub(crate) fn models_limit(&self, reason: &str) -> bool {
         let has_table = match reason.starts_with("Assoc") {
             true => !self.associations.is_empty(),
@@ -198,8 +200,8 @@ impl SiteRules {
         rules
     }
 
-    /// Rules as known at a second, without later outages. A present outage is assumed to last for
-    /// as long again as it has lasted.
+    /// Rules as known at a second, without outages that begin later. If an outage has begun and not
+    /// ended, it is assumed to last for as long again as it has lasted.
     #[must_use]
     pub fn known_at(&self, at: Second) -> SiteRules {
         let outages = self.outages.iter().filter(|own| own.0 <= at).map(|own| {
@@ -210,7 +212,7 @@ impl SiteRules {
         SiteRules { outages: outages.collect(), ..self.clone() }
     }
 
-    /// Whether a job may preempt a running one, each given by partition and QOS.
+    /// Whether a waiting job may preempt a running job. Each job is given by its partition and QOS.
     #[must_use]
     pub fn may_preempt(
         &self,
@@ -229,7 +231,7 @@ impl SiteRules {
         }
     }
 
-    /// Adds outages, drains, and the controller's start, from a table of events.
+    /// Adds outages, drains, and the start of the controller, from a table of events.
     fn read_events(&mut self, machine: &SlurmMachine, events: &str) {
         let time = |text: &str| {
             let read = LocalClock::utc().time(text).ok().flatten();
@@ -247,7 +249,8 @@ impl SiteRules {
         }
     }
 
-    /// Adds reservations from `scontrol` or `sacctmgr`. The last of several rows counts.
+    /// Adds reservations from output of `scontrol` or `sacctmgr`. If a reservation has several
+    /// rows, the last one counts.
     fn read_reservations(&mut self, machine: &SlurmMachine, text: &str) {
         let is_shown = text.lines().any(|line| line.starts_with("ReservationName="));
         let words = |line| str::split_whitespace(line).filter_map(|word| word.split_once('='));
@@ -400,7 +403,8 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
 }
 
 impl SchedulerParameters {
-    /// Reads scheduler parameters, with Slurm's defaults.
+    /// Reads scheduler parameters from lines of `slurm.conf`. Slurm's defaults replace missing
+    /// ones.
     #[must_use]
     pub fn of(lines: &[conf::ConfLine]) -> SchedulerParameters {
         let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));

@@ -1,4 +1,4 @@
-//! Slow variants of the replay for comparison, and tests of properties of plans.
+//! Slow variants of the replay for comparison, and tests of properties of backfill plans.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ const CONFS: [&str; 4] = [
     "SchedulerType=sched/builtin\n",
 ];
 
-/// Torus and tree of 64 nodes in each tested configuration of Slurm.
+/// Machines with a torus or a tree of 64 nodes, in each tested configuration of Slurm.
 fn machines() -> impl Iterator<Item = (String, SlurmMachine)> {
     let mut torus = "- topology: t\n  torus3d:\n    toruses:\n      - name: t\n        dims: {x: 4, y: 4, z: 4}\n        nodes: n[00-63]\n        placements:\n".to_owned();
     for [x, y, z] in [[1, 1, 1], [2, 2, 1], [2, 2, 2], [4, 2, 2], [4, 4, 2], [4, 4, 4]] {
@@ -45,7 +45,7 @@ fn machines() -> impl Iterator<Item = (String, SlurmMachine)> {
     })
 }
 
-/// Jobs that fill the machine. Some exceed limits, are cancelled, or have unlisted sizes.
+/// Jobs that fill the machine. Some of them exceed limits, are cancelled, or have unlisted sizes.
 fn crowd(seed: u64, jobs: usize) -> Vec<JobRecord> {
     let mut stream = Stream::new(seed, 0, "crowd");
     let mut below = |most: u64| stream.below(most) as Second;
@@ -244,7 +244,7 @@ fn planned_jobs_do_not_share_nodes() {
     assert!(later > 100 && now_on >= 8, "{later} later, {now_on} now");
 }
 
-/// Slow plan that examines every span of time anew for each job.
+/// Slow backfill plan that examines every span of time anew for each job.
 struct SlowPlan {
     now: Second,
     horizon: Second,
@@ -259,7 +259,7 @@ impl SlowPlan {
         time.div_euclid(self.resolution) * self.resolution
     }
 
-    /// Intervals between begins and ends of reservations, with the unreserved nodes.
+    /// Intervals between times at which reservations begin or end, each with its unreserved nodes.
     fn spans(&self) -> Vec<(Second, Second, NodeSet)> {
         let (first, last) = (self.floor(self.now), self.floor(self.horizon).max(self.now + 1));
         let cuts = self.reserved.iter().flat_map(|own| [own.0, own.1]);
@@ -276,7 +276,8 @@ impl SlowPlan {
         cuts.windows(2).map(|pair| (pair[0], pair[1], free(pair[0]))).collect()
     }
 
-    /// Start and nodes of a job, as from [`BackfillPlan::plan`]; `Some(None)` if beyond the window.
+    /// Start and nodes of a job, as [`BackfillPlan::plan`] finds them. For a start beyond the
+    /// window, the result is `Some(None)`.
     fn plan(
         &self,
         limit: Second,
@@ -325,7 +326,8 @@ impl SlowPlan {
         }
     }
 
-    /// First time at which enough nodes are released, and the job's nodes. Close ends count as one.
+    /// First time at which enough nodes are released for a job, and the nodes that it gets. Ends
+    /// that are close to each other count as one.
     fn released(
         &self,
         available: &NodeSet,
