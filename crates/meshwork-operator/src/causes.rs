@@ -1,7 +1,8 @@
 //! Causes of waits during a replay: each second of a job's wait has one cause.
 //!
-//! A job that could start has the cause `Priority` until backfill considers it in vain, then
-//! `Reserved`. When nodes become free, backfill must consider it anew.
+//! If a job could start, the cause is `Priority` until backfill considers the job in vain. From
+//! then on, the cause is `Reserved`. When further nodes become free, backfill must consider the job
+//! anew.
 
 use std::collections::BTreeMap;
 
@@ -37,10 +38,11 @@ enum Answer {
 #[derive(Clone, Debug)]
 pub(super) struct Causes {
     waited: Vec<WaitsByCause>,
-    /// By kind of request. Equal requests for one partition have the same kind.
+    /// Allocator's answer for each kind of request. Requests of one kind differ at most in their
+    /// time limits.
     answers: BTreeMap<usize, Answer>,
     changes: u64,
-    /// Waiting jobs, each with the cause of its wait since `since`.
+    /// Waiting jobs, each with the cause of its wait since the second `since`.
     now: Vec<(usize, Cause)>,
     since: Second,
 }
@@ -63,10 +65,11 @@ impl Causes {
         self.since = now;
     }
 
-    /// Determines the cause of the wait of each job from now on. `queue` gives each waiting job and
-    /// the kind of its request. Requests of one kind differ at most in their time limits. `changes`
-    /// counts the changes of the machine. `has_looked` returns whether backfill has considered a
-    /// job in vain since nodes last became free.
+    /// Determines the cause of each job's wait, which holds until the next call. `queue` gives each
+    /// waiting job with the kind of its request. Requests of one kind differ at most in their time
+    /// limits. `changes` is the number of changes of the machine so far. `ask` queries the
+    /// allocator for a job. `has_looked` returns whether backfill has considered a job in vain
+    /// since nodes last became free.
     pub(super) fn look(
         &mut self,
         queue: impl Iterator<Item = (usize, usize)>,
@@ -96,7 +99,7 @@ impl Causes {
         }
     }
 
-    /// Waits of each job by cause, counted up to the last call of `pass`.
+    /// Seconds of each job's wait by cause, counted up to the last call of `pass`.
     pub(super) fn into_waited(self) -> Vec<WaitsByCause> {
         self.waited
     }

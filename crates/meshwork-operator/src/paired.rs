@@ -7,7 +7,9 @@ use meshwork_lab::statistics::{Interval, Method, half_width, half_width_of_batch
 
 pub const BATCHES: usize = 20;
 
-/// Means of consecutive values in [`BATCHES`] batches of nearly equal length, or fewer.
+/// Means of consecutive values in [`BATCHES`] batches of nearly equal length.
+///
+/// If there are fewer values than batches, each value is a batch.
 ///
 /// ```
 /// use meshwork_operator::paired::batches;
@@ -25,18 +27,18 @@ pub fn batches(values: &[f64]) -> Vec<f64> {
     (0..count).map(batch).collect()
 }
 
-/// Most jobs for which a history has [`MOST_COPIES`] copies.
+/// Maximum number of jobs for which a history is replayed in [`MOST_COPIES`] copies.
 const FEW_JOBS: usize = 1_000;
 const MOST_COPIES: usize = 20;
 
-/// Mean of consecutive values, with its 95 % interval by batch means.
+/// Mean of values in their order, with its 95 % interval by batch means.
 #[must_use]
 pub fn interval(values: &[f64]) -> Interval {
     interval_of_copies(&[values.to_vec()])
 }
 
-/// Number of replayed copies of a history, which differ in the assumed fractions of seconds. Long
-/// histories have fewer copies.
+/// Number of copies in which a history is replayed. Copies differ in the fractions of a second that
+/// are assumed for recorded times. Long histories have fewer copies.
 #[must_use]
 pub fn copies(jobs: usize) -> u64 {
     (MOST_COPIES * FEW_JOBS / jobs.max(1)).clamp(1, MOST_COPIES) as u64
@@ -49,10 +51,11 @@ pub fn mean_of_copies(copies: &[Vec<f64>]) -> Vec<f64> {
     (0..count).map(at).collect()
 }
 
-/// Mean of consecutive values, with its 95 % interval, from replayed copies of a history.
+/// Mean of values in their order, with its 95 % interval, from replayed copies of a history.
 ///
-/// The half width is the root of the sum of two squares: of the half width by batch means of values
-/// averaged over the copies, and of the half width of the mean of the copies' means.
+/// The half width of the interval is the root of the sum of two squares. The first is the square of
+/// the half width by batch means, from values averaged over the copies. The second is the square of
+/// the half width of the mean of the copies' means.
 ///
 /// ```
 /// use meshwork_operator::paired::{interval, interval_of_copies};
@@ -68,7 +71,7 @@ pub fn interval_of_copies(copies: &[Vec<f64>]) -> Interval {
     combined(copies, mean(&values), of_batches)
 }
 
-/// Interval of batch means that also covers the differences between copies.
+/// Interval by batch means that also covers the differences between copies.
 pub(super) fn combined(
     copies: &[Vec<f64>],
     mean_of_all: Option<f64>,

@@ -9,21 +9,21 @@ use meshwork_slurm::topology::{Structure, by};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
     One,
-    /// One place of the segment size for each segment.
+    /// For each segment of the job, its nodes have one place of the segment size.
     Union,
     None,
 }
 
 /// Relation of a job's nodes to the places of the topology.
 ///
-/// Places are the listed boxes of a torus, the sequences of consecutive nodes of a ring, and the
-/// nodes within one aggregated block of the smallest size that holds the job. Trees and flat
-/// machines list no places, so any nodes are a place. A single node is a place everywhere but on a
-/// torus.
+/// Places of a torus are its listed boxes. Places of a ring are the sequences of consecutive nodes.
+/// In a topology of blocks, a place is any set of nodes within one aggregated block of the smallest
+/// size that holds the job. Trees and flat machines list no places, so any nodes are a place. A
+/// single node is a place everywhere but on a torus.
 ///
 /// # Complexity
-/// **O(a k)** on a torus, for *a* boxes of the size and *k* segments; **O(n)** for *n* nodes
-/// elsewhere.
+/// **O(a k)** on a torus, for *a* boxes of the job's size and *k* segments. **O(n)** for *n* nodes
+/// on other topologies.
 #[must_use]
 pub fn place_of(site: &SlurmSite, nodes: &NodeSet, segment: Option<u32>) -> PlaceKind {
     let count = nodes.count();
@@ -75,7 +75,7 @@ fn is_union(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     }
 }
 
-/// Whether nodes can be divided into places of one size, tried for each place with the lowest node.
+/// Whether nodes can be divided into places of one size. All places with the lowest node are tried.
 fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     let Some(first) = nodes.first() else { return true };
     let places: Vec<NodeSet> = match &site.structure {
@@ -97,8 +97,10 @@ fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     })
 }
 
-/// All places of a size, with their names. Boxes have no holes, and have the sides `sides` if
-/// given. Aggregated blocks hold at least `size` nodes, and are returned whole.
+/// All places of a size, with their names.
+///
+/// Boxes have no holes. If `sides` is given, only boxes with these sides count. Aggregated blocks
+/// hold at least `size` nodes, and are returned whole.
 ///
 /// # Complexity
 /// **O(a n)** for *a* places of *n* nodes.

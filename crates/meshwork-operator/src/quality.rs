@@ -16,7 +16,7 @@ use meshwork_slurm::desk::SlurmAnswer;
 use meshwork_slurm::history::{History, JobRecord, Second};
 use meshwork_slurm::sacct::{Loss, Tally, TimeFormat};
 
-/// Largest number of waits whose cause is examined.
+/// Maximum number of waits whose cause is examined.
 const MOST_WAITS: usize = 400;
 
 const MOST_INSTANTS: u32 = 16;
@@ -25,22 +25,23 @@ const MOST_INSTANTS: u32 = 16;
 pub struct Quality {
     pub tally: Tally,
     pub jobs: usize,
-    /// Records, one for each attempt of a job.
+    /// Number of records. Each attempt of a job has one record.
     pub stays: usize,
-    /// Records by final state.
+    /// Number of records by final state.
     pub states: BTreeMap<String, usize>,
     pub rejected: usize,
     pub cancelled_waiting: usize,
     pub placed: usize,
-    /// Records whose nodes form one place of the topology.
+    /// Number of records whose nodes form one place of the topology.
     pub single: usize,
-    /// Records whose nodes consist of one place for each segment.
+    /// Number of records whose nodes consist of one place for each segment.
     pub unions: usize,
     pub elsewhere: Vec<FileProblem>,
-    /// Records that lack a field, by field.
+    /// For each field, number of records that lack it.
     pub missing: BTreeMap<&'static str, usize>,
     pub waited: usize,
-    /// Examined waits, and those of them in which enough nodes were free, but no suitable place.
+    /// Number of examined waits, and of waits in which enough nodes were free, but no suitable
+    /// place.
     pub shape: (usize, usize),
     pub span: Option<(Second, Second)>,
     pub unmodelled: Vec<Unmodelled>,
@@ -174,8 +175,10 @@ impl Quality {
     }
 }
 
-/// Number of examined waits, and of those for a suitable place. Slurm's recorded reasons do not
-/// show the latter, so the machine is examined when waits begin and when jobs end.
+/// Number of examined waits, and of waits in which enough nodes were free, but no suitable place.
+///
+/// Slurm's recorded reasons do not show waits for a place. So the machine is examined when waits
+/// begin and when jobs end.
 fn waits_for_shape(
     machine: &SlurmMachine,
     history: &History,

@@ -27,7 +27,8 @@ const FIELDS: usize = 18;
 /// ```
 ///
 /// # Errors
-/// One sentence with the line: a line does not have 18 numbers, or the log has no job.
+/// A line does not have 18 numbers, or the log has no job. The error is a sentence that names the
+/// line.
 pub fn read(file: &str, text: &str, machine: &SlurmMachine) -> Result<Imported, FileProblem> {
     let site = machine.site("");
     let processors = site.whole.first().map_or(1, |node| site.nodes.processors(node)).max(1);

@@ -9,7 +9,7 @@ use meshwork_slurm::topology::Structure;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unlisted {
-    /// The job requests the next larger listed size, if any.
+    /// The job requests the next larger listed size, if there is one.
     #[default]
     RoundUp,
     /// Slurm refuses the job.
@@ -18,7 +18,7 @@ pub enum Unlisted {
 
 /// Number of nodes that a job requests if sizes are rounded up to listed ones.
 ///
-/// Jobs with segments, or without a larger listed size, keep their own number.
+/// A job with segments, or without a larger listed size, keeps its own number of nodes.
 #[must_use]
 pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {
     let Structure::Torus3d(anchors, _) = &site.structure else { return stay.nodes };

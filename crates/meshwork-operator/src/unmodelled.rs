@@ -12,7 +12,7 @@ use meshwork_slurm::kueue;
 pub struct Unmodelled {
     pub key: &'static str,
     pub what: String,
-    /// Affected records, if known.
+    /// Number of affected records, if known.
     pub stays: Option<usize>,
     pub share: Option<f64>,
 }
@@ -39,7 +39,8 @@ impl std::fmt::Display for Unmodelled {
 
 /// Features of a machine and its history that the [controller model](super::controller) leaves out.
 ///
-/// Reservations, QOS, limits and fair shares are among them only without their tables.
+/// Reservations, QOS, limits and fair shares are modelled if the site has their tables. Without its
+/// table, such a feature is left out.
 #[must_use]
 pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let stays = &history.stays;
@@ -128,7 +129,7 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     found
 }
 
-/// Sentences above the results of a site: doubts, and unmodelled features.
+/// Sentences above the results of a site: doubts about the model, and unmodelled features.
 #[must_use]
 pub fn caveats(doubts: &[String], unmodelled: &[Unmodelled]) -> Vec<String> {
     let doubt = |doubt: &String| format!("The site is not modelled well enough to go on: {doubt}.");

@@ -12,17 +12,19 @@ const MAX_USERS: usize = 12;
 #[derive(Clone, Debug)]
 pub struct JobGroup {
     pub by: &'static str,
-    /// Range of node counts such as `5 to 8`, or name of a user.
+    /// Range of node counts, such as `5 to 8`, or name of a user.
     pub name: String,
-    /// Number of jobs that start under every topology.
+    /// Number of jobs in the group that start under every topology.
     pub jobs: usize,
-    /// Mean under each topology, in seconds.
+    /// Mean wait of the group's jobs under each topology, in seconds.
     pub waits: Vec<f64>,
-    /// Increase of the mean wait over the first topology, for each further topology.
+    /// Increase of the mean wait relative to the first topology, for each further topology.
     pub differences: Vec<Interval>,
 }
 
-/// Groups of the jobs that start in every replay: by size, and by user if there are several.
+/// Groups of the jobs that start in every replay: by number of nodes, and by user.
+///
+/// Without a second user, there are no groups by user.
 pub(super) fn groups(ground: &Ground<'_>, courses: &[Vec<TopologyReplay>]) -> Vec<JobGroup> {
     let copy = |own: &TopologyReplay| ground.values(ReplayMeasure::Wait, own);
     let waits: Vec<Vec<Vec<f64>>> =

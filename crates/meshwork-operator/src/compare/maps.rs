@@ -8,17 +8,17 @@ use meshwork_lab::slurm::folder::SlurmMachine;
 use meshwork_slurm::history::Second;
 use meshwork_slurm::topology::Structure;
 
-/// Cells (positions of nodes) of a torus with the same z.
+/// Layer of a torus: the cells (positions of nodes) with equal z coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
     pub name: String,
-    /// Number of cells along x, which runs fastest in `cells`.
+    /// Number of cells along x. In `cells`, the x coordinate varies fastest.
     pub row: usize,
-    /// Fraction of the time in which each cell is in use; `None` for a cell without a node.
+    /// For each cell, fraction of the time in which its node is in use; `None` without a node.
     pub cells: Vec<Option<f64>>,
 }
 
-/// Layers of all tori of a machine. A topology that several partitions use is drawn once.
+/// Layers of all tori of a machine. If several partitions use a topology, it appears once.
 pub(super) fn layers(
     machine: &SlurmMachine,
     course: &TopologyReplay,

@@ -12,7 +12,7 @@ use crate::paired::{self, BATCHES};
 use meshwork_lab::statistics::{Interval, half_width_of_batches, mean};
 use meshwork_slurm::history::{JobRecord, Second};
 
-/// In seconds. A shorter run time counts as this threshold.
+/// Threshold of the bounded slowdown, in seconds. A shorter run time counts as this threshold.
 const SLOWDOWN_THRESHOLD: f64 = 10.0;
 
 const HOUR: f64 = 3_600.0;
@@ -23,12 +23,13 @@ pub enum ReplayMeasure {
     BoundedSlowdown,
     WaitFor(Cause),
     Never,
-    /// Of jobs that never start.
+    /// Node-hours that are lost because the jobs never start: number of nodes times recorded run
+    /// time.
     RejectedNodeHours,
     PaddingNodeHours,
-    /// Fraction of the node-time in use, not counting nodes beyond requests.
+    /// Fraction of the machine's node-time in use. Nodes beyond a job's request do not count.
     Utilization,
-    /// Mean spread of a job's nodes on the site's own topology.
+    /// Mean over jobs of how far apart a job's nodes lie on the site's own topology.
     Span,
 }
 
@@ -163,17 +164,17 @@ pub(super) enum Scope {
     MeanOfTime,
 }
 
-/// Counter of node-time in use on shared nodes. Time of several jobs on a node counts once.
+/// Counter of node-time in use on shared nodes. If several jobs use a node at once, it counts once.
 #[derive(Default)]
 pub(super) struct Shared {
-    /// Time up to which each node's use has been counted.
+    /// Time up to which the use of each node has been counted.
     counted: BTreeMap<Node, Second>,
 }
 
 impl Shared {
-    /// Counts the node-time of a job up to `until` that no earlier job has used. Jobs must be
-    /// passed in the order of their starts. `add` gets each such node and the beginning of the
-    /// counted time.
+    /// Counts the node-time of a job up to `until`, except where an earlier job's use was counted.
+    /// Jobs must be passed in the order of their starts. If a node of the job has time to count,
+    /// `add` gets the node and the beginning of this time.
     pub(super) fn added(
         &mut self,
         nodes: &NodeSet,
@@ -200,7 +201,8 @@ pub(super) struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// Values in one replay: by job in order of submission, or by window of time.
+    /// Values of a measure in one replay. The utilization has one value for each window of time.
+    /// Other measures have one for each job, in order of submission.
     pub(super) fn values(&self, measure: ReplayMeasure, course: &TopologyReplay) -> Vec<f64> {
         let of = |&place: &usize| measure.of(self.history, course, place);
         match measure.scope() {
@@ -210,7 +212,7 @@ impl Ground<'_> {
         }
     }
 
-    /// Values as means over replayed copies.
+    /// Values of a measure, each averaged over the replayed copies of the history.
     pub(super) fn mean_values(
         &self,
         measure: ReplayMeasure,
@@ -248,7 +250,7 @@ impl Ground<'_> {
         used.iter().map(|used| if all > 0.0 { used / all } else { 0.0 }).collect()
     }
 
-    /// Value as the mean over replayed copies; `None` for a mean without values.
+    /// Value of a measure, averaged over replayed copies; `None` for a mean of no values.
     pub(super) fn value(&self, measure: ReplayMeasure, copies: &[TopologyReplay]) -> Option<f64> {
         let values = self.mean_values(measure, copies);
         match measure.scope() {
@@ -257,7 +259,8 @@ impl Ground<'_> {
         }
     }
 
-    /// Increase of a measure from the replays `other` to the replays `own` of the same copies.
+    /// Difference of a measure between replays of the same copies: its value in `own` minus in
+    /// `other`.
     pub(super) fn difference(
         &self,
         measure: ReplayMeasure,

@@ -1,4 +1,5 @@
-//! Compares topologies or configurations by replays of the machine's own jobs, job by job.
+//! Compares topologies or configurations by replays of the machine's own jobs. Differences are
+//! taken job by job.
 
 mod groups;
 mod maps;
@@ -46,7 +47,7 @@ impl Contender {
         Contender { name, machine: folder.machine.clone() }
     }
 
-    /// Contender with another topology file, but the site's `slurm.conf` and tables.
+    /// Configuration to compare: another topology file, with the site's `slurm.conf` and tables.
     ///
     /// # Errors
     /// The file cannot be read, Slurm would not start with it, or it belongs to another machine.
@@ -58,7 +59,7 @@ impl Contender {
         Ok(Contender { name, machine })
     }
 
-    /// Contender with another `slurm.conf`, but the site's topology and tables.
+    /// Configuration to compare: another `slurm.conf`, with the site's topology and tables.
     ///
     /// # Errors
     /// The file cannot be read, Slurm would not start with it, it belongs to another machine, or it
@@ -123,7 +124,7 @@ pub struct ReplayOptions {
     /// Seconds from the end of a job until its nodes are free again.
     pub cleanup: Second,
     pub unlisted: Unlisted,
-    /// Number of copies; `None` for [`paired::copies`].
+    /// Number of replayed copies of the history; if `None`, [`paired::copies`] decides.
     pub copies: Option<u64>,
 }
 
@@ -132,16 +133,16 @@ pub struct TopologyReplay {
     pub submitted: Vec<JobRecord>,
     pub outcomes: Vec<JobOutcome>,
     pub waited: Vec<WaitsByCause>,
-    /// Whether each job leaves processors of its nodes to other jobs.
+    /// For each job, whether it leaves processors of its nodes to other jobs.
     shares: Vec<bool>,
-    /// Spread of each job's nodes on the site's own topology; 0 means undefined.
+    /// For each job, how far apart its nodes lie on the site's own topology; 0 if undefined.
     spans: Vec<f64>,
     pub nodes: u32,
 }
 
 impl TopologyReplay {
-    /// Replays one copy of a site's jobs on a machine; spans are measured on the topology of
-    /// `site`.
+    /// Replays one copy of a site's jobs on `machine`. How far apart a job's nodes lie is measured
+    /// on the topology of `site`.
     #[must_use]
     pub fn of(
         machine: &SlurmMachine,
@@ -178,26 +179,26 @@ impl TopologyReplay {
 pub struct Comparison {
     pub names: Vec<String>,
     pub jobs: usize,
-    /// Jobs that ran and start in the replay of every topology.
+    /// Number of jobs that ran in the history and start in the replay of every topology.
     pub common: usize,
     pub terms: ReplayOptions,
     pub copies: usize,
     pub span: (Second, Second),
-    /// For each topology, in the order of [`ReplayMeasure::ALL`].
+    /// Values of all measures for each topology, in the order of [`ReplayMeasure::ALL`].
     pub values: Vec<Vec<Option<f64>>>,
-    /// Increases over the first topology, for each further topology.
+    /// Differences of all measures from the first topology, for each further topology.
     pub differences: Vec<Vec<Interval>>,
     pub doubts: Vec<String>,
     pub unmodelled: Vec<Unmodelled>,
-    /// Unit of [`ReplayMeasure::Span`]; `None` for a flat site.
+    /// Unit of [`ReplayMeasure::Span`]; `None` if the site's topology is flat.
     pub span_unit: Option<&'static str>,
-    /// Utilization of the nodes of each topology's tori.
+    /// Maps of each topology: how much each node of its tori was used.
     pub maps: Vec<Vec<Layer>>,
     pub groups: Vec<JobGroup>,
     pub changes: Vec<String>,
 }
 
-/// Indices of the jobs that ran, in order of submission; it is an error if there are none.
+/// Indices of the jobs that ran, in order of submission. It is an error if no job ran.
 pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
     let stays = &folder.history.stays;
     let ran = |place: &usize| {
@@ -216,7 +217,8 @@ pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
 
 /// Replays copies of the jobs of a site under each topology, with one thread per processor.
 ///
-/// `report` gets the number of started jobs and of all jobs, summed over all topologies.
+/// `report` gets the number of jobs started so far, and the number of all jobs. Both are sums over
+/// all topologies and copies.
 ///
 /// # Complexity
 /// The time of [`ControllerReplay::run_with_waits`] for each topology and copy.
@@ -304,7 +306,7 @@ fn beside(
 }
 
 impl Comparison {
-    /// Indices and titles of the measures to show: without the span for a flat site.
+    /// Indices and titles of the measures to show. On a flat site, the span is left out.
     pub fn titles(&self) -> impl Iterator<Item = (usize, String)> {
         let unit = self.span_unit;
         ReplayMeasure::ALL.iter().enumerate().filter_map(move |(place, &measure)| match measure {

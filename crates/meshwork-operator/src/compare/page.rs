@@ -1,4 +1,4 @@
-//! Page of a comparison: one HTML file with a sentence, plots and differences for each configuration.
+//! HTML page of a comparison: a sentence, plots and differences for each configuration.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use meshwork::job::Cause;
@@ -17,7 +17,7 @@ use meshwork_report::{FigureView, Key, Scale, Series, Style};
 
 const WIDTH: f64 = 420.0;
 
-/// Causes of waiting with their texts in the legend, in the order of the stacked bars.
+/// Causes of waits with their texts in the legend, in the order of the stacked bars.
 const CAUSES: [(Cause, &str); 4] = [
     (Cause::Nodes, "too few nodes were free"),
     (Cause::Shape, "enough were free, but in no shape that it may have"),
@@ -82,7 +82,7 @@ fn place(measure: ReplayMeasure) -> usize {
 
 type TimeUnit = (f64, &'static str);
 
-/// Unit in which times up to `longest` seconds are readable.
+/// Unit in which times up to `longest` seconds are easy to read.
 fn time_unit(longest: f64) -> TimeUnit {
     match longest.abs() {
         0.0..600.0 => (1.0, "seconds"),
@@ -198,7 +198,7 @@ fn waits(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Plot with the differences of all measures from the first topology, in percent of it.
+/// Plot of the difference of each measure from its value in the first configuration, in percent.
 fn differences(comparison: &Comparison, names: &[String]) -> Markup {
     let base = &comparison.values[0];
     let measures: Vec<usize> = (0..ReplayMeasure::ALL.len())

@@ -1,4 +1,4 @@
-//! Draws how much each node of a torus was used, layer by layer.
+//! Draws, layer by layer, how much each node of a torus was used.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,8 @@ const GAP: f64 = 14.0;
 
 /// Draws the layers of a torus side by side, in rows at most `width` pixels wide.
 ///
-/// The more a node was used, the darker its square; a hole is empty. `label` is for screen readers.
+/// The more a node was used, the darker its square. A position without a node stays empty. `label`
+/// is a text for screen readers.
 pub(super) fn usage(layers: &[Layer], label: &str, width: f64) -> String {
     let widest = layers.iter().map(|layer| layer.row).max().unwrap_or(1).max(1) as f64;
     let cell = CELL.min(width / widest);
