@@ -13,18 +13,18 @@ use meshwork_slurm::desk::{SlurmAllocator, SlurmAnswer};
 use meshwork_slurm::history::Second;
 use meshwork_slurm::topology::Structure;
 
-/// Measure of the cost of a job's move.
+/// Unit in which the cost of moving jobs is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cost {
     #[default]
     Moves,
     Nodes,
-    /// Node-seconds since the job's start, which a restart would lose.
+    /// Node-seconds since the start of the moved job, which are lost if it restarts.
     NodeSeconds,
 }
 
 impl Cost {
-    /// Cost with its unit, such as `2 moves`.
+    /// Text of a cost with its unit, such as `2 moves`.
     #[must_use]
     pub fn in_words(self, cost: i64) -> String {
         let unit = match self {
@@ -40,11 +40,11 @@ impl Cost {
 pub struct JobMove {
     pub job: usize,
     pub from: NodeSet,
-    /// Free after the earlier moves of the plan.
+    /// New nodes of the job, which are free after the earlier moves of the plan.
     pub to: NodeSet,
 }
 
-/// Moves of running jobs, in order, that free a listed place.
+/// Plan that frees a listed place: the moves of running jobs, in order, and their cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefragPlan {
     pub name: String,
@@ -55,17 +55,18 @@ pub struct DefragPlan {
 
 #[derive(Clone, Debug, Default)]
 pub struct DefragTarget {
-    /// Empty for the default partition.
+    /// Name of the partition; empty for the default partition.
     pub partition: String,
     pub size: u32,
-    /// `None` for any place of the size.
+    /// Sides of the wanted place; `None` if any place of the size will do.
     pub sides: Option<[u32; 3]>,
     pub exempt: BTreeSet<String>,
     pub cost: Cost,
 }
 
 impl DefragTarget {
-    /// Number of nodes, and sides if any, of a shape such as `8x8x4` or a number of nodes.
+    /// Parses a shape, such as `8x8x4`, or a number of nodes. Returns the number of nodes, and the
+    /// sides of a shape.
     pub fn shape(text: &str) -> Result<(u32, Option<[u32; 3]>), String> {
         let wrong = || {
             format!(
@@ -86,14 +87,15 @@ impl DefragTarget {
     }
 }
 
-/// Finds the cheapest plans of moves that free a place, at most `most` plans.
+/// Finds plans of moves that free a place: the cheapest ones, at most `most` of them.
 ///
-/// For each place, its jobs are moved, the largest first. The placement rule chooses their new
-/// nodes among those that are free after the earlier moves, outside of the place. Costs are known
-/// before the moves, so a place that is not tried costs at least as much as each returned plan.
+/// Places are tried in ascending order of their costs, which are known before the moves. So a place
+/// that is not tried costs at least as much as each returned plan. To free a place, the jobs on it
+/// are moved, the largest first. The placement rule chooses their new nodes among the nodes that
+/// are free after the earlier moves and lie outside of the place.
 ///
 /// # Errors
-/// The topology lists no place for the target, or each has a job that must not be moved.
+/// The topology lists no place for the target, or every place has a job that must not be moved.
 ///
 /// # Complexity
 /// **O(a r)** set operations for *a* places and *r* running jobs, and a query to the placement rule
@@ -180,7 +182,8 @@ pub fn defrag(
     Ok(plans)
 }
 
-/// Moves of all jobs off a place, if all fit on other nodes. The allocator is left unchanged.
+/// Moves of all jobs off a place; `None` unless all of them fit on other nodes. The allocator is
+/// left unchanged.
 fn clear(
     state: &MachineState,
     desk: &mut SlurmAllocator<usize>,

@@ -18,17 +18,51 @@ use meshwork_slurm::desk::SlurmAnswer;
 use meshwork_slurm::history::{JobRecord, Second};
 use meshwork_slurm::topology::{Structure, by};
 
-/// Number of listed places, nearest to being free first, reported for a waiting job.
+/// Number of listed places reported for a waiting job. The places nearest to being free come first.
 const NEAREST: usize = 3;
 
-/// Nodes that the topology allows for a waiting job (a place), and the running jobs that block it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WaitReason {
+    /// The job can never start. The text is Slurm's reason.
+    Never(String),
+    /// Too few nodes are free, or a node that the job requires is not free.
+    Nodes(String),
+    /// Enough nodes are free, but they form no listed place of the job's size.
+    Shape(String),
+    /// Slurm holds the job back for a reason other than a lack of nodes or other jobs.
+    HeldBack(HeldBack),
+    /// The job could start, but nodes are reserved for jobs before it.
+    Reserved,
+    /// The job could start without delaying another job, but no scheduler has considered it yet.
+    Turn,
+}
+
+impl WaitReason {
+    /// Key of the reason in JSON output.
+    ///
+    /// The metrics of a replay have other keys for two reasons: `reserved` for `priority`, and
+    /// `priority` for `turn`.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            WaitReason::Never(_) => "never",
+            WaitReason::Nodes(_) => "nodes",
+            WaitReason::Shape(_) => "shape",
+            WaitReason::HeldBack(own) => own.kind,
+            WaitReason::Reserved => "priority",
+            WaitReason::Turn => "turn",
+        }
+    }
+}
+
+/// Place for a waiting job (nodes that the topology allows), and the running jobs that block it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
     pub name: String,
     pub nodes: NodeSet,
     /// Indices of the running jobs that must end before the waiting job fits on the place.
     pub jobs: Vec<usize>,
-    /// Number of down nodes of the place that the job would need.
+    /// Number of nodes of the place that the job would need, but which are down.
     pub down: u32,
     /// Time by which all jobs in `jobs` end by their time limits; `None` if one has no time limit.
     pub until: Option<Second>,
@@ -38,16 +72,19 @@ pub struct NearestPlace {
 pub struct Explanation {
     pub stay: JobRecord,
     pub reason: WaitReason,
-    /// Description of the cores, memory or GPUs that the job lacks, if jobs share nodes.
+    /// Text on the cores, memory or GPUs that the job lacks; `None` if jobs do not share nodes.
     pub short: Option<String>,
-    /// Number of free nodes; on shared nodes, of nodes with room for one piece of the request.
+    /// Number of free nodes. On shared nodes, number of nodes with space for one piece of the
+    /// request.
     pub free: u32,
     pub nearest: Vec<NearestPlace>,
-    /// Earliest start and nodes if the job were first in the queue. Jobs end at their time limits.
+    /// Earliest start of the job if it were first in the queue, and its nodes. Jobs end at their
+    /// time limits.
     pub alone: Option<(Second, NodeSet)>,
-    /// Earliest start and nodes after all jobs ahead of it. Jobs end at their time limits.
+    /// Earliest start of the job after all jobs ahead of it, and its nodes. Jobs end at their time
+    /// limits.
     pub planned: Option<(Second, NodeSet)>,
-    /// Indices of running jobs, each of whose ends alone would let the waiting job start.
+    /// Indices of running jobs: the end of any one of them would let the waiting job start.
     pub ends: Vec<usize>,
     /// Free boxes, one for each shape, that would let the job start if the topology listed them.
     pub listings: Vec<(String, NodeSet)>,
@@ -129,7 +166,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// Number of nodes with room for one piece of a request, and the missing amounts as a text.
+/// Number of nodes with space for one piece of a request, and a text on what the job lacks.
 fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u32, Option<String>) {
     let parts = state.machine.parts().ok();
     let site = parts.as_ref().and_then(|parts| {
@@ -173,7 +210,7 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     (on, short)
 }
 
-/// Possible places of a size: first those that are free soonest, last those with down nodes.
+/// All places of a size: first the ones that are free soonest, last the ones with down nodes.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();
@@ -210,7 +247,8 @@ fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<N
     all
 }
 
-/// Free boxes of a size whose shape is listed, but not their rotation or corner.
+/// Free boxes of a size that are not listed, although their shape is, in other orientations or
+/// corners.
 fn listings(
     state: &MachineState,
     partition: &str,

@@ -21,7 +21,7 @@ use meshwork_slurm::hostlist;
 use meshwork_slurm::sacct::{LocalClock, TimeFormat};
 use meshwork_slurm::{FileProblem, sacct};
 
-/// Length in seconds of the past whose scheduler passes give the wait reasons.
+/// Length of the past in seconds. The scheduler passes in it determine the reasons why jobs wait.
 const PAST: Second = 900;
 
 #[derive(Clone, Debug)]
@@ -35,7 +35,8 @@ pub struct RunningJob {
 #[derive(Clone, Debug)]
 pub struct PastJobs {
     ended: Vec<JobRecord>,
-    /// Outcome of their replay, once made; the inner value is `None` if it failed.
+    /// Result of the replay of the past, once it was made. The inner value is `None` if the replay
+    /// failed.
     replayed: OnceLock<Option<ReplayedReasons>>,
 }
 
@@ -45,14 +46,15 @@ pub struct MachineState {
     pub now: Second,
     pub running: Vec<RunningJob>,
     pub waiting: Vec<JobRecord>,
-    /// `None` if the past is unknown.
+    /// Jobs that ended shortly before the instant; `None` if the past is unknown.
     pub past: Option<PastJobs>,
-    /// Converts times to local dates for output.
+    /// Clock that converts times to local dates for output.
     pub clock: LocalClock,
 }
 
 impl MachineState {
-    /// State of a site at an instant of its history. Jobs that start in this second still wait.
+    /// State of a site at an instant of its history. Jobs that start in this second count as
+    /// waiting.
     pub fn of_history(folder: Folder, now: Second) -> Result<MachineState, String> {
         let Folder { path, machine, history } = folder;
         let span = history.span();
@@ -101,8 +103,10 @@ impl MachineState {
         history.stays.iter().rev().find(|stay| stay.id == job).and_then(JobRecord::queued)
     }
 
-    /// Reads the state from outputs of `scontrol show job -o` and `scontrol show nodes -o`. `squeue
-    /// --json` may replace the first. The time zone of dates is that of `clock`.
+    /// Reads the state from output of `scontrol show job -o` and `scontrol show nodes -o`.
+    ///
+    /// Output of `squeue --json` may replace the output for jobs. Dates are in the time zone of
+    /// `clock`.
     pub fn of_scontrol(
         mut machine: SlurmMachine,
         jobs: &Path,
@@ -222,7 +226,8 @@ impl MachineState {
             .map_err(|says| format!("{file}, {says}"))
     }
 
-    /// Reads the last answer of `meshwork place --slurm` to `show`, without waiting jobs and times.
+    /// Reads the last answer of `meshwork place --slurm` to `show`. It has no waiting jobs and no
+    /// times.
     pub fn of_place(machine: SlurmMachine, answers: &Path) -> Result<MachineState, String> {
         let file = answers.display().to_string();
         let text = read_text(answers).map_err(|trouble| trouble.to_string())?;
@@ -288,13 +293,14 @@ impl MachineState {
         Ok(state)
     }
 
-    /// Rules of the site, with recorded priorities, if any, in place of computed ones.
+    /// Rules of the site. If waiting jobs have recorded priorities, these replace computed
+    /// priorities.
     fn rules(&self) -> SiteRules {
         let lacks_priorities = self.waiting.iter().any(|stay| stay.priority.is_some());
         SiteRules { lacks_priorities, ..SiteRules::of(&self.machine).known_at(self.now) }
     }
 
-    /// Controller model with all running jobs, then the jobs `waiting`.
+    /// Controller model with all running jobs, followed by the waiting jobs `waiting`.
     fn controller<'s>(&'s self, rules: &'s SiteRules, waiting: &[JobRecord]) -> Controller<'s> {
         let running = self.running.iter().map(|own| {
             let limit = own.until.map(|until| until - own.stay.start.unwrap_or(self.now));
@@ -310,7 +316,7 @@ impl MachineState {
         controller.lacks(self.running.len(), self.now, true)
     }
 
-    /// Allocator of a partition in which the running jobs, by their indices, hold their nodes.
+    /// Allocator of a partition. The running jobs hold their nodes in it, under their indices.
     #[must_use]
     pub fn desk(&self, partition: &str) -> SlurmAllocator<usize> {
         let mut desk = SlurmAllocator::new(self.machine.site(partition).clone());
@@ -320,14 +326,18 @@ impl MachineState {
         desk
     }
 
-    /// Reason why Slurm holds a waiting job back, if it does, as in [`reason_at`](Self::reason_at).
+    /// Reason why Slurm holds a waiting job back at this instant, if it does.
+    ///
+    /// See [`reason_at`](Self::reason_at).
     #[must_use]
     pub fn held_back(&self, stay: &JobRecord) -> Option<HeldBack> {
         MachineState::reason_at(stay, self.now)
     }
 
-    /// Reason why a job is held back at an instant; `None` if it waits for nodes or other jobs. If
-    /// the job started later, its recorded reason applies only until the job became eligible.
+    /// Reason why a job is held back at an instant; `None` if it waits only for nodes or other
+    /// jobs.
+    ///
+    /// If the job started later, its recorded reason applies only until the job became eligible.
     #[must_use]
     pub fn reason_at(stay: &JobRecord, now: Second) -> Option<HeldBack> {
         let reason = stay.reason.as_str();
@@ -341,7 +351,7 @@ impl MachineState {
         })
     }
 
-    /// Reasons of all waiting jobs, in queue order.
+    /// Reason why each waiting job waits, in queue order.
     ///
     /// # Complexity
     /// The time of the plan for all waiting jobs, a query to the placement rule for each waiting
@@ -368,8 +378,9 @@ impl MachineState {
         words.map(one).collect()
     }
 
-    /// Most important reason why a waiting job waits. `told` is the placement rule's answer to its
-    /// request. `starts` computes [`starts`](MachineState::starts), and is called only if needed.
+    /// Most important reason why a waiting job waits. `told` is the placement rule's answer to the
+    /// job's request. The function `starts` computes [`starts`](MachineState::starts). It is called
+    /// only if it is needed.
     pub(super) fn classified(
         &self,
         stay: &JobRecord,
@@ -397,10 +408,10 @@ impl MachineState {
         }
     }
 
-    /// Slurm's words for the reasons of the waiting jobs `queue`. A recorded reason is used if
-    /// there is one. Otherwise it is the reason from the last modelled pass that reached the job,
-    /// because Slurm keeps a reason until a pass changes it. If the past is unknown, the reason
-    /// comes from a pass over the current queue.
+    /// Slurm's words for the reasons why the jobs `queue` wait. If a job has a recorded reason,
+    /// this is its reason. Otherwise the reason comes from the last modelled pass that reached the
+    /// job, because Slurm keeps a reason until a pass changes it. If the past is unknown, it comes
+    /// from a pass over the current queue.
     fn words(&self, queue: &[usize]) -> Vec<SlurmWord> {
         let rules = self.rules();
         let (eligible, running) = (self.eligible(), self.running.len());
@@ -446,7 +457,7 @@ impl MachineState {
         self.words(&[job]).pop().and_then(|own| own.held)
     }
 
-    /// Reasons why Slurm holds waiting jobs back, by the IDs of the jobs.
+    /// Reasons why Slurm holds waiting jobs back, by job id.
     #[must_use]
     pub fn held_words(&self) -> BTreeMap<&str, HeldBack> {
         let all: Vec<usize> = (0..self.waiting.len()).collect();
@@ -464,7 +475,7 @@ impl MachineState {
         (0..self.waiting.len()).filter(is_eligible).collect()
     }
 
-    /// Indices of the waiting jobs in queue order: after a replay of the past, with held jobs last.
+    /// Indices of the waiting jobs in queue order. If the past was replayed, held jobs come last.
     fn queue(&self) -> Vec<usize> {
         let (eligible, running) = (self.eligible(), self.running.len());
         let Some(replayed) = self.replayed() else { return (0..self.waiting.len()).collect() };
@@ -476,10 +487,10 @@ impl MachineState {
         queue
     }
 
-    /// Wait reasons and queue order from a replay of the past; `None` if it is unknown or fails.
-    /// Job indices refer to the running jobs, then the eligible waiting jobs, then the ended jobs.
-    /// Priorities are computed from the site's tables, if it has them, because the recorded
-    /// priority of a job is its last one, not the one at the instant.
+    /// Wait reasons and queue order from a replay of the past; `None` if unknown or if the replay
+    /// fails. Job indices in the result count the running jobs, then the eligible waiting jobs,
+    /// then the ended jobs. Priorities are computed from the site's tables, if there are any. The
+    /// recorded priority of a job is its last one, not the one at the instant.
     fn replayed(&self) -> Option<&ReplayedReasons> {
         let past = self.past.as_ref()?;
         let replay = || {
@@ -493,8 +504,10 @@ impl MachineState {
         past.replayed.get_or_init(replay).as_ref()
     }
 
-    /// Earliest starts of a waiting job, with its nodes, if jobs end at their time limits. The
-    /// first is as the first of the queue, the second after all eligible jobs ahead of it.
+    /// Earliest starts of a waiting job, with its nodes, if jobs end at their time limits.
+    ///
+    /// The first start is the start of the job if it were the first of the queue. The second start
+    /// is after all eligible jobs ahead of it.
     #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
         self.starts_in(&self.queue(), &self.rules(), place)
@@ -522,12 +535,12 @@ struct SlurmWord {
     held: Option<HeldBack>,
 }
 
-/// Reason why a job in the queue waits, in Slurm's words and as predicted by the model.
+/// Reason why a job in the queue waits: in Slurm's words, and as predicted by the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueReason {
     pub id: String,
     pub nodes: u32,
-    /// Key of the current [`WaitReason`]. Slurm's words may lag until its next pass.
+    /// Key of the current [`WaitReason`]. Slurm's own word may be older, until Slurm's next pass.
     pub kind: &'static str,
     pub says: String,
     pub predicted: Option<&'static str>,
@@ -543,50 +556,18 @@ impl QueueReason {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WaitReason {
-    /// The job can never start; the text is Slurm's reason.
-    Never(String),
-    /// Too few nodes are free, or a required node is not free.
-    Nodes(String),
-    /// Enough nodes are free, but they form no listed place of the job's size.
-    Shape(String),
-    /// Slurm holds the job back for a reason other than nodes and other jobs.
-    HeldBack(HeldBack),
-    /// The job could start, but nodes are reserved for jobs before it.
-    Reserved,
-    /// The job could start without delaying another job, but no scheduler has considered it yet.
-    Turn,
-}
-
-impl WaitReason {
-    /// Key of the reason in JSON output.
-    ///
-    /// The metrics of a replay have other keys: `reserved` for `priority`, `priority` for `turn`.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            WaitReason::Never(_) => "never",
-            WaitReason::Nodes(_) => "nodes",
-            WaitReason::Shape(_) => "shape",
-            WaitReason::HeldBack(own) => own.kind,
-            WaitReason::Reserved => "priority",
-            WaitReason::Turn => "turn",
-        }
-    }
-}
-
-/// Reason to wait that is neither a lack of nodes nor other jobs, such as a dependency.
+/// Reason to wait other than a lack of nodes or other jobs, for example a dependency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldBack {
-    /// `held`, `dependency`, `begin_time`, `limit`, `reservation` or `other`.
+    /// Kind of the reason: `held`, `dependency`, `begin_time`, `limit`, `reservation` or `other`.
     pub kind: &'static str,
     pub says: String,
 }
 
 impl HeldBack {
-    /// Parses a reason of Slurm; `None` if the job waits for nodes or for other jobs. Such reasons
-    /// are a few known words, or sentences. Any other word holds the job back.
+    /// Parses a reason of Slurm; `None` if the job waits only for nodes or other jobs. Slurm gives
+    /// such a reason by one of a few known words, or by a sentence. Any other word means that the
+    /// job is held back.
     fn of(reason: &str) -> Option<HeldBack> {
         const OF_THE_MACHINE: [&str; 7] =
             ["None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "Prolog", "Cleaning"];
@@ -612,7 +593,7 @@ impl HeldBack {
     }
 }
 
-/// Keys and values of a record. A word without a key belongs to the value before it.
+/// Keys and values in a record of `scontrol`. A word without a key continues the value before it.
 fn pairs(record: &str) -> Vec<(String, String)> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for word in record.split_whitespace() {
@@ -634,7 +615,7 @@ fn pairs(record: &str) -> Vec<(String, String)> {
     pairs
 }
 
-/// Pairs of a job in `squeue --json`, in the form of `scontrol show job -o`.
+/// Keys and values of a job in `squeue --json`, in the form of `scontrol show job -o`.
 fn pairs_of_json(job: &Json) -> Vec<(String, String)> {
     let get = |key: &str| sacct::json::field(job, &[key]);
     let set = |key: &str| Some(get(key)).filter(|text| text != "0").unwrap_or_default();
@@ -675,7 +656,7 @@ fn pairs_of_json(job: &Json) -> Vec<(String, String)> {
     values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// Nodes on which no job may start, each with its line.
+/// Nodes on which no job may start, each with the number of its line in the file.
 fn down(path: &Path) -> Result<Vec<(usize, String)>, String> {
     let text = read_text(path).map_err(|trouble| trouble.to_string())?;
     let mut down = Vec::new();

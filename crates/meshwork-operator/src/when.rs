@@ -1,7 +1,7 @@
 //! Predicts when waiting jobs start: a site's modelled scheduler runs over sampled futures.
 //!
-//! In a future, run times are drawn from ended jobs, and submissions from earlier ones. Records
-//! after the instant of the prediction are not used.
+//! In a future, run times are drawn from ended jobs, and submissions are copies of earlier ones.
+//! Records after the instant of the prediction are not used.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,43 +16,46 @@ use super::state::{HeldBack, MachineState};
 use meshwork_lab::slurm::folder::SlurmMachine;
 use meshwork_slurm::history::{JobRecord, Second};
 
-/// Fewest similar jobs from which run times are drawn.
+/// Minimum number of similar jobs from which run times are drawn.
 const LEAST_SIMILAR: usize = 20;
 
-/// Largest ratio between the time limits of similar jobs.
+/// Largest ratio between the time limits of two jobs that count as similar.
 const SIMILAR_LIMITS: f64 = 1.5;
 
-/// Periods in seconds of submissions: a week and a day, if a history has [`LEAST_PERIODS`].
+/// Possible periods of submissions in seconds: a week and a day. A history must contain at least
+/// [`LEAST_PERIODS`] of a period.
 const PERIODS: [Second; 2] = [7 * 86_400, 86_400];
 const LEAST_PERIODS: Second = 3;
 
-/// Fraction of futures without submissions, if a history is shorter than three days.
+/// Fraction of futures without submissions. It applies to histories shorter than three days.
 const LULLS: f64 = 0.2;
 
-/// Shortest resampled stretch of submissions, in seconds.
+/// Shortest stretch of past submissions that is resampled, in seconds.
 const SHORTEST_PIECE: Second = 60;
 
-/// Earlier instants at which predictions are compared with recorded starts.
+/// Number of earlier instants at which predictions are compared with recorded starts.
 const EARLIER: Second = 8;
 
-/// Fewest recorded starts by which intervals are corrected.
+/// Minimum number of recorded starts by which predicted intervals are corrected.
 const LEAST_STARTS: usize = 30;
 
-/// Seconds added to waits before their ratio is taken, because waits are only known to the second.
+/// Seconds added to two waits before their ratio is taken, because waits are only known to the
+/// second.
 const SLACK: f64 = 5.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampledFutures {
     pub count: u32,
     pub seed: u64,
-    /// Probability with which a job should start within its interval.
+    /// Probability with which a job should start within its predicted interval.
     pub confidence: f64,
     /// Seconds from the end of a job until its nodes can be allocated again.
     pub cleanup: Second,
 }
 
-/// Interval in which a waiting job is likely to start. A time is `None` if too few sampled futures
-/// have a start.
+/// Interval in which a waiting job is likely to start.
+///
+/// A time of the interval is `None` if the job starts in too few sampled futures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StartInterval {
     pub id: String,
@@ -64,7 +67,7 @@ pub struct StartInterval {
 }
 
 impl StartInterval {
-    /// Times are in seconds since 1970.
+    /// JSON object of the interval. Its times are in seconds since 1970.
     #[must_use]
     pub fn json(&self) -> Json {
         let reason = self.held.as_ref().map(|own| json!({ "kind": own.kind, "says": own.says }));
@@ -90,12 +93,13 @@ impl<'a> RunTimes<'a> {
         RunTimes { ended: stays.iter().filter_map(run).collect() }
     }
 
-    /// Sample of run times for a job that has run for `elapsed` seconds.
+    /// Sample of run times in seconds, for a job that has run for `elapsed` seconds.
     ///
-    /// It is taken from jobs with a similar time limit: of the same user, or else of all users. If
-    /// these are too few, run times of all jobs are added, scaled by the ratio of the time limits.
-    /// If none is longer than `elapsed`, the sample is ten evenly spaced times up to the time
-    /// limit, but at most `elapsed` plus the longer of one hour and `elapsed`.
+    /// The sample is taken from jobs with a similar time limit: of the same user, or, if there are
+    /// too few, of all users. If there are still too few, run times of all jobs are added, scaled
+    /// by the ratio of the time limits. Only run times longer than `elapsed` count. If there are
+    /// none, the sample is ten evenly spaced times up to the time limit, but at most `elapsed` plus
+    /// the longer of one hour and `elapsed`.
     #[must_use]
     pub fn of(&self, stay: &JobRecord, elapsed: Second) -> Vec<Second> {
         let most = stay.limit.unwrap_or(Second::MAX).max(elapsed + 1);
@@ -132,15 +136,17 @@ impl<'a> RunTimes<'a> {
 
 /// Ratios of real to predicted waits at earlier instants, for each time of a [`StartInterval`].
 ///
-/// They show by what factor ignored effects make predictions too early or too late.
+/// The model ignores some effects. The ratios show by what factor its predictions are therefore too
+/// early or too late.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastRatios {
-    /// Ascending ratios, each with a flag: whether the start is known.
+    /// For each time of the interval, ratios in ascending order. The flag tells whether the job
+    /// started.
     of: [Vec<(f64, bool)>; 3],
 }
 
 impl PastRatios {
-    /// Compares waits recorded before `at` with waits predicted at earlier instants.
+    /// Compares waits that were predicted at earlier instants with the waits recorded before `at`.
     pub fn before(
         machine: &SlurmMachine,
         stays: &[JobRecord],
@@ -181,8 +187,9 @@ impl PastRatios {
         Ok(ratios)
     }
 
-    /// Ratio that a fraction of starts does not exceed, by the Kaplan–Meier estimator. `None` if
-    /// too few starts are known.
+    /// Ratio that a given fraction of starts does not exceed, by the Kaplan–Meier estimator.
+    ///
+    /// It is `None` if too few starts are known.
     fn quantile(&self, bound: usize, share: f64) -> Option<f64> {
         let own = &self.of[bound];
         if own.iter().filter(|(_, is_known)| *is_known).count() < LEAST_STARTS {
@@ -202,8 +209,8 @@ impl PastRatios {
 
     /// Corrects a predicted interval by the ratios of earlier predictions.
     ///
-    /// The interval never becomes shorter: earlier ones that were too long do not show that a
-    /// shorter one would be enough now.
+    /// The interval never becomes shorter. If earlier intervals were too long, this does not show
+    /// that a shorter one would be enough now.
     #[must_use]
     pub fn correct(&self, own: StartInterval, at: Second, confidence: f64) -> StartInterval {
         let tail = (1.0 - confidence) / 2.0;
@@ -230,14 +237,14 @@ impl PastRatios {
     }
 }
 
-/// Jobs known at an instant, from which later courses (futures) are sampled.
+/// Jobs known at an instant, from which possible continuations (futures) are sampled.
 pub struct StartQueue<'a> {
     machine: &'a SlurmMachine,
     rules: &'a SiteRules,
     sampled: SampledFutures,
     at: Second,
     known: Vec<JobRecord>,
-    /// Number of running jobs; `present` is the number of running and waiting jobs.
+    /// Number of running jobs. `present` is the number of running and waiting jobs together.
     running: usize,
     present: usize,
     state: ReplayState<'a>,
@@ -254,7 +261,8 @@ struct PastSubmission {
 }
 
 impl<'a> StartQueue<'a> {
-    /// Running and waiting jobs just before a second, under `rules` ([`SiteRules::known_at`]).
+    /// Running and waiting jobs just before a second. `rules` are the rules known then
+    /// ([`SiteRules::known_at`]).
     pub fn of(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -325,7 +333,7 @@ impl<'a> StartQueue<'a> {
         })
     }
 
-    /// Predicted start intervals of all waiting jobs, those that are not held back first.
+    /// Predicted start intervals of all waiting jobs. Jobs that are not held back come first.
     pub fn intervals(&self) -> Result<Vec<StartInterval>, String> {
         let futures = (0..self.sampled.count).into_par_iter().map(|future| self.starts(future));
         let starts: Vec<Vec<Option<Second>>> = futures.collect::<Result<_, String>>()?;
@@ -348,8 +356,10 @@ impl<'a> StartQueue<'a> {
         Ok(waiting.chain(self.held.iter().cloned()).collect())
     }
 
-    /// Changes to a waiting job's request that may let it start sooner. Each has the new median
-    /// start, in equal futures.
+    /// Changes to a waiting job's request that may let it start sooner.
+    ///
+    /// Each change comes with the median start that it would give. All changes are tried in equal
+    /// futures.
     ///
     /// # Complexity
     /// The time of [`StartQueue::intervals`] for each change.
@@ -417,10 +427,10 @@ impl<'a> StartQueue<'a> {
     }
 
     /// Submissions in one future, put together from stretches of the past. In a long history, a
-    /// stretch comes from the same time of the week or day. In a short one, it begins at a random
-    /// time in a recent part of the past, whose length each future draws between a minute and the
-    /// whole past, uniformly on a logarithmic scale. Some futures of a short history have no
-    /// submissions.
+    /// stretch comes from the same time of the week or day. In a short history, it begins at a
+    /// random time in a recent part of the past. Each future draws the length of this part between
+    /// a minute and the whole past, uniformly on a logarithmic scale. Some futures of a short
+    /// history have no submissions.
     fn later(&self, stream: &mut Stream, horizon: Second) -> Vec<LaterJob> {
         let mut later = Vec::new();
         let Some(first) = self.past.first().map(|own| own.at) else { return later };

@@ -17,11 +17,12 @@ use crate::defrag::Cost;
 pub struct InstantMove {
     pub job: usize,
     pub from: Placement,
-    /// New placement, on nodes that are free after the earlier moves and not held by the job.
+    /// New placement of the job. Its nodes are free after the earlier moves, and not held by the
+    /// job.
     pub to: Placement,
 }
 
-/// Moves after which a request fits.
+/// Plan: moves of running jobs after which a request fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantPlan {
     pub placement: Placement,
@@ -38,7 +39,7 @@ pub struct InstantTarget {
 }
 
 impl InstantTarget {
-    /// Target on the first site, for which all running jobs may be moved.
+    /// Target on the first site. All running jobs may be moved.
     #[must_use]
     pub fn of(job: Job) -> InstantTarget {
         InstantTarget { site: 0, job, exempt: BTreeSet::new(), cost: Cost::default() }
@@ -46,12 +47,13 @@ impl InstantTarget {
 }
 
 impl Instant {
-    /// Finds the cheapest plans of moves after which the job of `target` fits, at most `most`
-    /// plans.
+    /// Finds plans of moves after which the job of `target` fits: the cheapest, at most `most` of
+    /// them.
     ///
     /// For a possible placement of this job, the running jobs on its nodes are moved, the largest
-    /// first. The allocator chooses their new nodes among those that are free after the earlier
-    /// moves, outside of the placement. Nodes that a move frees are not used before the next move.
+    /// first. The allocator chooses their new nodes among the nodes that are free after the earlier
+    /// moves and lie outside of the placement. Nodes that a move frees are not used before the next
+    /// move.
     ///
     /// If all placements of the allocator are single blocks, all blocks are considered. If the job
     /// needs only a number of free nodes, no move helps. Otherwise at most 2,000 sets of running
@@ -81,7 +83,8 @@ impl Instant {
     }
 }
 
-/// Plans of [`Instant::defrag`] from at most `tries` blocks (of `ways`) or sets of jobs.
+/// Cheapest plans of moves for [`Instant::defrag`]. At most `tries` blocks of `ways`, or sets of
+/// jobs, are tried.
 pub(super) fn cheapest(
     instant: &Instant,
     target: &InstantTarget,
@@ -147,7 +150,7 @@ fn cost(instant: &Instant, cost: Cost, place: usize) -> i64 {
     }
 }
 
-/// Moves jobs off a place so that the job of `target` can start, if possible.
+/// Plan that moves jobs off a place so that the job of `target` can start; `None` if impossible.
 fn clear(
     instant: &Instant,
     target: &InstantTarget,
@@ -183,7 +186,7 @@ fn clear(
     Some(InstantPlan { placement, steps, cost })
 }
 
-/// Occupies the free nodes or parts of `rest`, so that moved jobs do not get them.
+/// Occupies the nodes or parts of `rest` that are free, so that moved jobs do not get them.
 fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
     let Some(amounts) = ahead.site().amounts().filter(|_| rest.parts.is_some()) else {
         // Whole nodes that were taken before are no longer free.

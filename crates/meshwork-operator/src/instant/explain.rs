@@ -12,18 +12,18 @@ use super::defrag::{InstantMove, InstantPlan, InstantTarget, cheapest};
 use super::ways::{CandidateBlock, CandidateSets, MOST_SETS, blocks};
 use super::{Instant, WaitingJob};
 
-/// Most possible placements that are reported for a waiting job.
+/// Maximum number of possible placements that are reported for a waiting job.
 const NEAREST: usize = 3;
 
-/// Most blocks, or sets of jobs, that are tried in the search for moves.
+/// Maximum number of blocks, or of sets of jobs, that are tried in the search for moves.
 const MOST_MOVES: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstantReason {
-    /// The job would not fit the empty machine; the text is the violated rule, if any.
+    /// The job would not fit the empty machine. The text is the rule that it violates, if any.
     Never(Option<String>),
     WaitsFor(Cause),
-    /// The job could start: the state has no scheduler that could delay it.
+    /// Nothing prevents the start: the state has no scheduler that could delay the job.
     Nothing,
 }
 
@@ -38,7 +38,7 @@ impl InstantReason {
     }
 }
 
-/// Possible placement of a job, with the running jobs that must end first.
+/// Possible placement of a job, and the running jobs that must end before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlacement {
     pub site: usize,
@@ -54,35 +54,37 @@ pub struct PlannedStart {
     pub placement: Placement,
 }
 
-/// Reasons why a job waits, with events after which it could start.
+/// Explanation why a job waits, with events after which it could start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantExplanation {
     pub job: WaitingJob,
     pub reason: InstantReason,
-    /// Cores, memory or GPUs that the job lacks, if jobs share nodes.
+    /// Text on the cores, memory or GPUs that the job lacks; `None` if jobs do not share nodes.
     pub short: Option<String>,
     pub free: Vec<u32>,
     pub now: Option<(usize, Placement)>,
-    /// Possible placements: first those for which the fewest jobs must end, then the earliest.
+    /// Possible placements. The placements that need the fewest ends of jobs come first, then the
+    /// earliest.
     pub nearest: Vec<NearestPlacement>,
-    /// Earliest start as the first of the queue. Jobs end at their estimated ends.
+    /// Earliest start of the job if it were first in the queue. Jobs end at their estimated ends.
     pub alone: Option<PlannedStart>,
-    /// Earliest start in order of arrival. Jobs end at their estimated ends.
+    /// Earliest start of the job if jobs start in order of arrival. Jobs end at their estimated
+    /// ends.
     pub in_order: Option<PlannedStart>,
-    /// Running jobs, each of whose ends alone would let the job start.
+    /// Running jobs: the end of any one of them would let the job start.
     pub ends: Vec<usize>,
     /// Free block of the job's shape, in any orientation, that the allocator fails to find.
     pub overlooked: Option<(usize, Placement)>,
-    /// Plan with the fewest moves after which the job could start.
+    /// Moves after which the job could start: the site, and the plan with the fewest moves.
     pub moves: Option<(usize, InstantPlan)>,
 }
 
 impl Instant {
-    /// Explains why the job with this name waits.
+    /// Explains why the waiting job with the name `name` waits.
     ///
     /// # Complexity
-    /// Up to one query to the allocator for each running job and for each waiting job ahead of this
-    /// one, and a check of every block if the job requests a shape.
+    /// At most one query to the allocator for each running job and for each waiting job ahead of
+    /// this one, and a check of every block if the job requests a shape.
     pub fn explain(&self, name: &str) -> Result<InstantExplanation, String> {
         let Some(place) = self.waiting.iter().position(|waiter| waiter.name == name) else {
             let runs = self.running.iter().any(|holder| holder.name == name);
@@ -157,7 +159,7 @@ impl Instant {
         self.empty.iter().map(SiteAhead::fork).collect()
     }
 
-    /// Reason why a job can start on none of the sites.
+    /// Reason why a job can start on none of the sites; `None` if it can start on one of them.
     fn lacks(&self, job: &Job) -> Option<Cause> {
         let mut lacks = Cause::Nodes;
         for site in &self.sites {
@@ -166,7 +168,7 @@ impl Instant {
         Some(lacks)
     }
 
-    /// Running jobs, each of whose ends alone would let the waiting job start.
+    /// Running jobs: the end of any one of them would let the waiting job start.
     fn ends(&self, job: &Job) -> Vec<usize> {
         let would_do = |&place: &usize| {
             let holder = &self.running[place];
@@ -180,7 +182,7 @@ impl Instant {
         (0..self.running.len()).filter(would_do).collect()
     }
 
-    /// Sort key of possible placements: number of jobs that must end, then their last end.
+    /// Sort key of a possible placement: number of jobs that must end, then the last of their ends.
     fn rank(&self, jobs: &[usize]) -> (usize, Time) {
         const NEVER: f64 = f64::MAX;
         let until = |&job: &usize| self.running[job].until.unwrap_or(Time::new(NEVER));
@@ -225,7 +227,8 @@ impl Instant {
         all
     }
 
-    /// Placements after the ends of one of `sets` of jobs, the nearest first.
+    /// Possible placements, nearest first. Each requires that all jobs of one set in `sets` have
+    /// ended.
     fn nearest_of(
         &self,
         site: usize,
@@ -251,7 +254,8 @@ impl Instant {
         found
     }
 
-    /// Placements on any free nodes: after the fewest ends of jobs, and the earliest one.
+    /// Possible placements if any free nodes will do. One needs the fewest ends of jobs, the other
+    /// is the earliest.
     fn by_count(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
@@ -281,7 +285,8 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// Placements under a constraint: after the fewest ends of jobs, and last the earliest one.
+    /// Possible placements if not just any free nodes will do. The placements that need the fewest
+    /// ends of jobs come first, the earliest placement comes last.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());
@@ -309,7 +314,7 @@ impl Instant {
         found
     }
 
-    /// Earliest placement as jobs end, with the jobs whose ends are necessary.
+    /// Earliest possible placement as running jobs end, with the jobs that must end for it.
     fn soonest(&self, site: usize, job: &Job) -> Option<NearestPlacement> {
         let by_end = self.by_end(site);
         let mut ahead = self.sites[site].fork();
@@ -328,13 +333,14 @@ impl Instant {
         self.near(site, &jobs, job)
     }
 
-    /// Earliest start if no other waiting job starts, and jobs end at their estimated ends.
+    /// Earliest start of a job if no other waiting job starts. Running jobs end at their estimated
+    /// ends.
     fn starts_alone(&self, job: &Job) -> Option<PlannedStart> {
         let mut machine = SimulatedMachine::of(self);
         machine.start(job, self.now)
     }
 
-    /// Earliest start after all jobs ahead in the queue, which start in order.
+    /// Earliest start of a job after all jobs ahead of it in the queue, which start in order.
     fn starts_in_order(&self, job: &Job, place: usize) -> Option<PlannedStart> {
         let mut machine = SimulatedMachine::of(self);
         let mut now = self.now;
@@ -364,7 +370,7 @@ impl Instant {
     }
 }
 
-/// Placement on the first site where a job fits at the instant.
+/// First site on which a job fits at the instant, with its placement there.
 fn start_on(sites: &mut [SiteAhead], job: &Job, now: Time) -> Option<(usize, Placement)> {
     let find =
         |(index, site): (usize, &mut SiteAhead)| Some((index, site.propose(job, now)?.placement));
@@ -392,7 +398,7 @@ impl SimulatedMachine {
         self.ends.sort_by_key(|(end, ..)| std::cmp::Reverse(*end));
     }
 
-    /// Starts a job as early as possible from `now` on.
+    /// Starts a job as early as possible, but not before `now`.
     fn start(&mut self, job: &Job, now: Time) -> Option<PlannedStart> {
         let mut at = now;
         loop {

@@ -1,9 +1,9 @@
 //! State of a machine with any allocator at one instant: running jobs with their ends, and queue.
 //!
 //! `stored` reads the state from a stored run, and `saved` from a saved state of `meshwork place`.
-//! All results come from the allocator itself, queried on copies of the machine on which jobs have
-//! ended or moved. `ways` selects the sets of jobs for which a copy is worth a query. [`explain`]
-//! finds why a job waits, and [`defrag`] finds moves that would let it start.
+//! All results come from the allocator itself. It is queried on copies of the machine on which jobs
+//! have ended or moved. `ways` selects the sets of jobs for which a copy is worth a query.
+//! [`explain`] finds why a job waits, and [`defrag`] finds moves that would let it start.
 
 pub mod defrag;
 pub mod explain;
@@ -29,7 +29,7 @@ pub struct PlacedJob {
     pub site: usize,
     pub placement: Placement,
     pub since: Time,
-    /// Estimated end, not before `now`.
+    /// Estimated end of the job, which is never before the instant; `None` if unknown.
     pub until: Option<Time>,
 }
 
@@ -46,12 +46,12 @@ pub struct Instant {
     pub now: Time,
     pub running: Vec<PlacedJob>,
     pub waiting: Vec<WaitingJob>,
-    /// Reason why a job waits although it could start; `None` without a scheduler.
+    /// Reason why jobs wait although they could start; `None` if the state has no scheduler.
     pub held_up: Option<Cause>,
 }
 
 impl Instant {
-    /// Job with this request and unknown run time, submitted at the instant.
+    /// Job with the given request and an unknown run time, submitted at the instant.
     #[must_use]
     pub fn job(&self, request: Request) -> Job {
         Job::new(0, self.now, request, 1.0)
@@ -62,7 +62,7 @@ impl Instant {
         self.running.iter().any(|holder| holder.until.is_some())
     }
 
-    /// Copy of a site on which the given jobs have ended.
+    /// Copy of a site on which the jobs in `jobs` have ended.
     fn without(&self, site: usize, jobs: &[usize]) -> SiteAhead {
         let mut ahead = self.sites[site].fork();
         let here = jobs.iter().map(|&job| &self.running[job]).filter(|own| own.site == site);
@@ -108,7 +108,7 @@ impl Instant {
 
 /// Parses a request: sides as in `8x8x4`, a number of nodes, a subcube as in `2^5`, or pieces.
 ///
-/// Pieces are equal parts of nodes, as columns of a table of jobs: `pieces=4 gpu=1`.
+/// Pieces are equal parts of nodes. They are written as in a table of jobs: `pieces=4 gpu=1`.
 pub fn request(text: &str) -> Result<Request, String> {
     let wrong = || {
         format!(
@@ -132,7 +132,7 @@ pub fn request(text: &str) -> Result<Request, String> {
     Ok(if let [nodes] = sides[..] { Request::Nodes(nodes) } else { Request::block(&sides) })
 }
 
-/// Request derived from a placement, because saved states contain none.
+/// Request that matches a placement. It is needed because saved states contain no requests.
 fn as_held(placement: &Placement, site: &SiteAhead) -> Request {
     if let (Some(types), Some(parts)) = (site.site().topology().types(), &placement.parts) {
         return Request::pieces(parts.as_pieces(types));

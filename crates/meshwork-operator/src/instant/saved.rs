@@ -18,13 +18,13 @@ const FORMAT: u64 = 1;
 const KEYS: [&str; 3] = ["format", "letters", "state"];
 
 impl Instant {
-    /// Reads a saved state of `meshwork place`: the last one of the file.
+    /// Reads a saved state of `meshwork place`. If the file has several, the last one counts.
     ///
-    /// It has no queue and no ends, and requests are derived from placements. `fits` returns an
-    /// error if the machine would take too much memory.
+    /// The saved state has no queue and no ends of jobs. Requests are derived from placements.
+    /// `fits` returns an error if the machine would take too much memory.
     ///
     /// # Errors
-    /// The file has no snapshot, one of another version, or a damaged one.
+    /// The file has no snapshot, or its snapshot is damaged or of another version.
     pub fn of_pool(
         catalogue: &Catalogue,
         file: &Path,
@@ -62,7 +62,8 @@ impl Instant {
         Ok(Instant::of_desk(&desk))
     }
 
-    /// State of a machine with named holders of nodes. Others get a name from their nodes.
+    /// State of a machine. Holders of nodes keep their names; unnamed ones get a name from their
+    /// nodes.
     #[must_use]
     pub fn of_desk(desk: &NamedPool) -> Instant {
         let pool = desk.pool();
@@ -101,7 +102,7 @@ impl Instant {
     }
 }
 
-/// Checks and removes the digest of a saved state, if it has one.
+/// Checks and removes the digest of a saved state, if the state has one.
 fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let damaged = "this state is damaged, or was changed by hand: its digest is another";
     Ok(match unseal(text.as_bytes()).ok_or(damaged)? {
@@ -110,7 +111,8 @@ fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     })
 }
 
-/// Possible snapshots with their lines: each line, as an answer, and the whole text.
+/// Candidate snapshots of a text, with line numbers: each line, read as an answer, and the whole
+/// text.
 fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     let answers = (1..).zip(text.lines()).filter_map(|(line, answer)| {
         let mut answer: Json = serde_json::from_str(answer).ok()?;
@@ -125,7 +127,7 @@ fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     answers.chain(whole.filter(|(_, whole)| whole.get("state").is_some()))
 }
 
-/// Whether a text contains a saved state, not only answers to `show`.
+/// Whether a text contains a saved state, and not only answers to `show`.
 #[must_use]
 pub fn is_saved(text: &str) -> bool {
     text.trim_start().starts_with('{') && snapshots(text).next().is_some()

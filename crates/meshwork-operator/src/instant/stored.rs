@@ -16,7 +16,7 @@ use meshwork_lab::run::caught;
 use meshwork_lab::run::check::{RepeatError, scenario_of};
 use meshwork_report::stored_run;
 
-/// Numbers of a run's scenario and replication, both from 1.
+/// Numbers of a run's scenario and replication, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunName {
     pub scenario: u64,
@@ -26,7 +26,7 @@ pub struct RunName {
 impl FromStr for RunName {
     type Err = String;
 
-    /// Parses `3` (scenario) or `3/2` (scenario and replication).
+    /// Parses `3` (scenario 3, replication 1) or `3/2` (scenario 3, replication 2).
     fn from_str(text: &str) -> Result<RunName, String> {
         let (scenario, replication) = text.split_once('/').unwrap_or((text, "1"));
         match (scenario.parse(), replication.parse()) {
@@ -40,10 +40,10 @@ impl FromStr for RunName {
 }
 
 impl Instant {
-    /// State of a run after all events up to `at`, for which the run is repeated.
+    /// State of a run after all events up to `at`, found by repeating the run.
     ///
     /// # Errors
-    /// There is no such run, it cannot be repeated, or it ended before `at`.
+    /// The run does not exist, it cannot be repeated, or it ended before `at`.
     pub fn of_run(
         catalogue: &Catalogue,
         folder: &Path,
@@ -122,7 +122,7 @@ fn instant(
 #[derive(Default)]
 struct Queue(BTreeMap<JobId, (Job, Option<Time>)>);
 
-/// Number of a job in the workload, or else its position by arrival.
+/// Name of a job: its number in the workload, or else its position in the order of arrival.
 fn name(id: JobId, job: &Job) -> String {
     if job.number > 0 { job.number.to_string() } else { (id.0 + 1).to_string() }
 }

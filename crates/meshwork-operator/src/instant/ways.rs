@@ -11,10 +11,10 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// Largest sum of the sizes of all possible blocks for which every block is checked.
+/// Largest sum of block sizes for which every possible block is checked.
 const MOST_CELLS: u64 = 200_000_000;
 
-/// Most sets of jobs that are tried if placements need not be blocks.
+/// Maximum number of sets of jobs that are tried if placements need not be blocks.
 pub(super) const MOST_SETS: usize = 2_000;
 
 const FREE: u32 = u32::MAX;
@@ -25,7 +25,8 @@ pub(super) struct CandidateBlock {
     pub(super) jobs: Vec<usize>,
 }
 
-/// All blocks that a job may get, if the allocator gives it a single block of its shape.
+/// All blocks that a job may get, if the allocator gives it one block of its shape; otherwise
+/// `None`. The result is also `None` if there are too many blocks to check.
 pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<CandidateBlock>> {
     let empty = &instant.empty[site];
     if !empty.gives_blocks() {
@@ -74,7 +75,7 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Ca
     Some(ways)
 }
 
-/// Whether the allocator finds a block with these sides if it is the only free one.
+/// Whether the allocator finds a block with the sides `sides` if no other nodes are free.
 fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool {
     let grid = empty.site().grid();
     let Some(base) = (0..grid.nodes()).find(|&node| grid.holds(node, sides)) else { return false };
@@ -119,7 +120,7 @@ pub(super) struct CandidateSets {
 }
 
 impl CandidateSets {
-    /// Sets of the given jobs. Each has a cost, which is not negative, and its index.
+    /// Takes the given jobs, each with its cost and its index. No cost may be negative.
     pub(super) fn new(mut jobs: Vec<(i64, usize)>) -> CandidateSets {
         jobs.sort_unstable();
         let first = jobs.first().map(|&(cost, _)| Reverse((cost, vec![0])));
@@ -130,9 +131,9 @@ impl CandidateSets {
 impl Iterator for CandidateSets {
     type Item = (i64, Vec<usize>);
 
-    /// Next set of jobs with its total cost. A set has ascending indices into the list of jobs. It
-    /// has two successors: one advances the last index, the other appends the next one. So every
-    /// set occurs once, after its predecessor.
+    /// Next set of jobs, with its total cost. A set is a list of ascending positions in the list of
+    /// jobs. Each set has two successors: one advances its last position, the other appends the
+    /// following position. So every set occurs once, after the set from which it is made.
     fn next(&mut self) -> Option<(i64, Vec<usize>)> {
         let Reverse((cost, places)) = self.heap.pop()?;
         let last = *places.last()?;
