@@ -1,4 +1,4 @@
-//! Estimates the clean-up time of a site: from a job's end until its nodes can be allocated.
+//! Estimates the clean-up time of a site: the time from a job's end until its nodes are available.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use meshwork::geometry::NodeSet;
 use meshwork_lab::slurm::folder::SlurmMachine;
 use meshwork_slurm::conf;
 
-/// Largest considered clean-up time, in seconds.
+/// Largest clean-up time that is considered, in seconds.
 const LONGEST: Second = 3_600;
 
-/// Smallest share of all gaps that may count as the shortest gap.
+/// Fraction of all gaps that must have a certain length for it to count as the shortest gap.
 const LEAST_SHARE: f64 = 0.03;
 
 /// Gaps in seconds from the end of a job to the start of another job that waited for its nodes.
-/// Each waiting job has one gap. `by` restricts the starts to those of one scheduler.
+/// Each waiting job has one gap. If `by` is given, only starts by this scheduler count.
 fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -> Vec<Second> {
     // Last end of a job on each node so far.
     let mut last: BTreeMap<u32, Second> = BTreeMap::new();
@@ -46,13 +46,14 @@ fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -
     gaps
 }
 
-/// Estimates the clean-up time from gaps between ends and starts. Times are truncated to whole
-/// seconds. So a clean-up time of *g* + *f* seconds, with *f* below 1, gives gaps of *g* to *g* + 2
-/// seconds. The fraction of gaps of *g* is (1 − *f*)² / 2, as for the difference of two uniform
-/// random numbers. If the scheduler runs at most every two seconds (`is_polled`), the gaps occur in
-/// the ratio (1 − *f*)² / 2 : 1 − *f*² / 2 : 1. Other delays of the scheduler make the estimate too
-/// large, by less than 1 second. If at least half of these gaps equal the shortest, times were not
-/// truncated, and it is the clean-up time.
+/// Estimates the clean-up time from gaps between the end of a job and the next start on its nodes.
+/// Recorded times are truncated to whole seconds. Let the clean-up time be *g* + *f* seconds, with
+/// *f* below 1. Then the gaps are *g*, *g* + 1 or *g* + 2 seconds. A fraction (1 − *f*)² / 2 of
+/// them are *g* seconds, as for the difference of two uniform random numbers. If the scheduler runs
+/// at most every two seconds (`is_polled`), the three gaps occur in the ratio (1 − *f*)² / 2 : 1 −
+/// *f*² / 2 : 1. Other delays of the scheduler make the estimate too large, by less than 1 second.
+/// If at least half of these gaps equal the shortest gap, times were not truncated, and the
+/// shortest gap is the clean-up time.
 fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     let with = |gap: Second| gaps.iter().filter(|&&own| own == gap).count() as f64;
     let shortest =
@@ -66,7 +67,8 @@ fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     Some(shortest as f64 + if share >= 0.5 { 0.0 } else { fraction.max(0.0) })
 }
 
-/// Clean-up time in hundredths of seconds, if a job waited for another one's nodes.
+/// Clean-up time in seconds, rounded to hundredths; `None` if no job waited for another job's
+/// nodes.
 pub(super) fn of(
     machine: &SlurmMachine,
     stays: &[JobRecord],

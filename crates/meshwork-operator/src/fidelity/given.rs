@@ -1,8 +1,8 @@
 //! Starts that the controller model predicts from the recorded past.
 //!
-//! In each scheduler cycle the model predicts starts, but then the recorded starts are made. A
-//! cycle runs when the scheduler parameters say so, and whenever a recorded start shows that a
-//! cycle ran.
+//! In each scheduler cycle, the model predicts starts. Then the recorded starts are made instead of
+//! the predicted ones. A cycle runs when the scheduler parameters require it, and whenever a
+//! recorded start shows that a cycle ran.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,22 +15,22 @@ use crate::controller::{Controller, Recorded, Start};
 use meshwork_lab::slurm::folder::SlurmMachine;
 use meshwork_slurm::history::{JobRecord, Second, StartedBy};
 
-/// Recorded start of a job, with the start that the model predicts.
+/// Recorded start of a job, and the start that the model predicts for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredictedStart {
     pub stay: usize,
     pub by: StartedBy,
-    /// `None` if the model would let the job wait longer.
+    /// Predicted start; `None` if the model would still let the job wait at its recorded start.
     pub predicted: Option<Second>,
-    /// Choice of the placement rule at the recorded start.
+    /// Nodes that the placement rule chooses for the job at its recorded start.
     pub nodes: Option<NodeSet>,
-    /// Whether the rule chooses the recorded nodes if the job is the next to start.
+    /// Whether the placement rule chooses the recorded nodes if the job is the next to start.
     pub is_alone: bool,
-    /// Whether the rule can never start the job.
+    /// Whether the placement rule can never start the job.
     pub is_never: bool,
 }
 
-/// Largest distance in seconds between two starts that count as starts in the same cycle.
+/// Largest difference in seconds between two starts that count as starts in one scheduler cycle.
 pub const SAME_CYCLE: Second = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,41 +40,44 @@ enum Event {
     Queue(usize),
 }
 
-/// Seconds after a job's end in which its nodes may be unavailable.
+/// Seconds after a job's end in which its nodes may still be unavailable.
 const COMPLETING: Second = 1;
 
-/// Combinations of flags for the two cycles that a clock second can have.
+/// Combinations of two flags, one for each of the two cycles that a clock second can have.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
-/// Maximum number of changed orders tried for one clock second.
+/// Maximum number of changed orders that are tried for one clock second.
 const MOST_MOVES: usize = 64;
 
-/// Points of an order for each predicted start that was recorded; twice on the recorded nodes.
+/// Points that an order gets for each predicted start that was recorded. A start on the recorded
+/// nodes gets them twice.
 const FOUND: usize = 8;
-/// Points of an order without unrecorded starts. Each such start costs one of them.
+/// Points that an order gets if it predicts no unrecorded starts. Each unrecorded start costs one
+/// of these points.
 const UNWANTED: usize = 7;
 
 /// Possible order of the events and scheduler cycles within one clock second.
 #[derive(Clone, Debug)]
 struct Order {
     main_first: bool,
-    /// Whether priorities are computed before the cycles, not after them.
+    /// Whether priorities are computed before the cycles of the second, not after them.
     ticked: bool,
-    /// Whether the main scheduler runs before and after killed jobs release their nodes.
+    /// Whether main cycles run both before and after killed jobs release their nodes.
     split: bool,
-    /// For each cycle, whether all events of the second come before it.
+    /// For each cycle of the second, whether all other events come before it.
     all: [bool; 2],
-    /// For each cycle, whether all nodes of ended jobs are available.
+    /// For each cycle, whether all nodes of ended jobs are already available.
     all_back: [bool; 2],
-    /// Pairs of a cycle and an event that moves to the other side of it and of all later cycles.
+    /// Pairs of a cycle and an event. The event moves to the other side of the cycle and of all
+    /// later cycles.
     moved: Vec<(usize, usize)>,
-    /// Repeated submissions, which change the node weights ([`NearGpus`]). The number is the index
-    /// of the next cycle. The flag tells whether the last job with GPUs is submitted again, or the
-    /// last one without.
+    /// Submissions that are repeated, because they change the node weights ([`NearGpus`]). The
+    /// number is the index of the cycle that follows. If the flag is true, the last job with GPUs
+    /// is submitted again. Otherwise it is the last job without GPUs.
     last_submitted: Vec<(usize, bool)>,
 }
 
-/// Decisions in one second for one [`Order`].
+/// Decisions of the scheduler cycles in one second, for one [`Order`] of the second's events.
 struct Tried {
     decided: Vec<(StartedBy, Start)>,
     near: Option<NearGpus>,
@@ -85,7 +88,7 @@ struct Cycle {
     by: StartedBy,
     is_full: bool,
     starts: Vec<usize>,
-    /// Nodes of killed jobs that become available after the cycle.
+    /// Nodes of killed jobs that become available only after this cycle.
     held: NodeSet,
 }
 
@@ -97,10 +100,11 @@ pub(super) struct Given<'a> {
     starts: BTreeMap<Second, Vec<usize>>,
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
-    /// Jobs that the rule puts on their recorded nodes if they start next.
+    /// Jobs to which the placement rule gives their recorded nodes if they start next.
     alone: BTreeSet<usize>,
     cycles: Cycles,
-    /// Jobs that have just ended, with ends and nodes. Each node becomes available separately.
+    /// Jobs that have just ended, each with its end and nodes. Each node becomes available
+    /// separately.
     completing: Vec<(Second, usize, NodeSet)>,
     tick: Second,
 }
@@ -148,7 +152,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Predicts all starts. `report` is called with the number of starts so far.
+    /// Predicts all starts. `report` is called with the number of starts predicted so far.
     pub(super) fn run(mut self, report: &dyn Fn(usize)) -> Vec<PredictedStart> {
         let Some(first) = self.first() else { return Vec::new() };
         let rules = self.controller.rules;
@@ -213,13 +217,14 @@ impl<'a> Given<'a> {
         found.into_iter().map(one).collect()
     }
 
-    /// Whether the submission, not a scheduler, started the job.
+    /// Whether a job was started by its submission, not by a scheduler.
     fn is_at_once(&self, job: usize) -> bool {
         let stay = &self.stays[job];
         stay.by == StartedBy::Unknown && stay.start == stay.queued()
     }
 
-    /// Starts a job at its submission if it gets its recorded nodes, or if `is_last`.
+    /// Starts a job at its submission if it gets its recorded nodes, or if `is_last`. Returns
+    /// whether it started.
     fn start_at_once(&mut self, job: usize, at: Second, is_last: bool) -> bool {
         let partition = self.controller.partition_of(job);
         let nodes = self.controller.place(job, partition, at);
@@ -270,7 +275,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Clock second of the main scheduler's next cycle; `None` without an event.
+    /// Clock second of the main scheduler's next cycle; `None` if no event requires a cycle.
     fn main_at(&self) -> Option<Second> {
         self.cycles.main_at(&self.controller.rules.parameters).map(full_second)
     }
@@ -389,7 +394,7 @@ impl<'a> Given<'a> {
         self.cycles.change(!recorded.is_empty());
     }
 
-    /// Main cycles with recorded starts, between which killed jobs release their nodes.
+    /// Main cycles, each with its recorded starts. Between two cycles, killed jobs release nodes.
     fn split(&self, main: &[usize], is_full: bool, unclear: &[usize]) -> Vec<Cycle> {
         let ends = unclear.iter().filter_map(|own| match self.events[*own].1 {
             Event::End(job) => Some(job),
@@ -422,7 +427,8 @@ impl<'a> Given<'a> {
         cycles
     }
 
-    /// Frees nodes of once suspended running jobs if recorded starts need them.
+    /// Frees nodes of running jobs that were suspended for some time, if recorded starts need the
+    /// nodes.
     fn give_up(&mut self, at: Second, recorded: &[usize]) {
         let is_suspended = |&job: &usize| {
             let stay = &self.stays[job];
@@ -435,7 +441,8 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Possible orders within one clock second. A quiet second has one without early events.
+    /// Possible orders of the events of one clock second. A quiet second has only one, in which no
+    /// event is early.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let (no, split) = ([false; 2], false);
         let first = Order {
@@ -468,7 +475,8 @@ impl<'a> Given<'a> {
         orders
     }
 
-    /// Events before a cycle: all, or those that its recorded starts and earlier ones require.
+    /// Events before a cycle: all events, or only those that recorded starts up to this cycle
+    /// require.
     fn before(
         &self,
         cycle: usize,
@@ -496,9 +504,9 @@ impl<'a> Given<'a> {
         may_be.filter(|own| (all || is_needed(own)) != is_moved(own)).collect()
     }
 
-    /// Improves an order by moving single events to the other side of a cycle. Events are moved as
-    /// long as more predictions agree. On shared nodes, a job may start although another job on its
-    /// nodes runs.
+    /// Improves an order by moving single events to the other side of a cycle. Moves continue as
+    /// long as more predictions agree with the record. If jobs share nodes, a job may start
+    /// although another job still runs on its nodes.
     fn move_events(
         &mut self,
         at: Second,
@@ -617,7 +625,8 @@ impl<'a> Given<'a> {
         Tried { decided, near: left }
     }
 
-    /// Score of decisions: the higher, the better they agree with the recorded starts.
+    /// Score of the decisions of one second. The better they agree with the recorded starts, the
+    /// higher it is.
     fn score(&self, recorded: &[usize], decided: &[(StartedBy, Start)]) -> usize {
         let (mut score, mut unwanted) = (UNWANTED, 0);
         for (by, start) in decided.iter().filter(|own| own.1.nodes.is_some()) {
@@ -670,9 +679,10 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Whether the placement rule gives a job its recorded nodes. One of three cases suffices: in
-    /// its cycle, as the first of the queue, or after the planned starts of all jobs before it. In
-    /// the second case, nodes of jobs that just ended may be available or not.
+    /// Whether the placement rule gives a job its recorded nodes. It is enough if the rule does so
+    /// in the job's cycle, or with the job as the first of the queue, or after the planned starts
+    /// of all jobs before it. In the second case, nodes of jobs that just ended may count as
+    /// available or not.
     fn agrees(&mut self, job: usize, at: Second) -> bool {
         let recorded = self.nodes[job].clone();
         if self.found.get(&job).is_some_and(|found| found.1 == recorded) {

@@ -1,8 +1,8 @@
 //! Compares the model of a machine with the machine's recorded decisions.
 //!
-//! Each recorded start is compared with the start that the controller model predicts in the
-//! recorded state, so earlier differences do not affect later ones. Waits are predicted by a replay
-//! of all jobs ([`ControllerReplay`]), in which errors accumulate.
+//! The controller model predicts each start in the recorded state, and the prediction is compared
+//! with the recorded start. So earlier differences do not affect later ones. Waits are predicted by
+//! a replay of all jobs ([`ControllerReplay`]), in which errors accumulate.
 
 mod cleanup;
 mod given;
@@ -28,69 +28,71 @@ use meshwork_slurm::date;
 use meshwork_slurm::history::{JobRecord, Second, StartedBy};
 use meshwork_slurm::topology::Structure;
 
-/// Smallest fraction of agreeing decisions for a site to count as modelled.
+/// Fraction of decisions that must agree with the record for a site to count as modelled.
 pub const ENOUGH_DECISIONS: f64 = 0.85;
 
-/// Smallest fraction of starts in the right cycle for a site to count as modelled.
+/// Fraction of starts that must be in the right scheduler cycle for a site to count as modelled.
 pub const ENOUGH_CYCLES: f64 = 0.9;
 
-/// Smallest fraction of node lists that are listed places for a site to count as modelled.
+/// Fraction of recorded node lists that must be listed places for a site to count as modelled.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fidelity {
-    /// A requeued job counts once.
+    /// Number of jobs. A requeued job counts once.
     pub jobs: usize,
     pub placed: usize,
-    /// Records whose nodes form one place of the topology, or one for each segment.
+    /// Number of records whose nodes form one place of the topology, or one place for each segment.
     pub placements: usize,
-    /// Whether a table that is needed to compute priorities is missing.
+    /// Whether a table is missing that is needed to compute priorities.
     pub lacks_priorities: bool,
-    /// For each scheduler, number of compared decisions, and of those equal to the recorded ones.
+    /// For each scheduler, number of compared decisions, and number of decisions equal to the
+    /// record.
     pub decisions: BTreeMap<&'static str, (usize, usize)>,
     pub differing: Vec<DifferingDecision>,
     /// Estimated clean-up time in seconds; `None` if the history does not show it.
     pub cleanup: Option<f64>,
     pub waits: Vec<PredictedWaits>,
-    /// Records that start in the same second as another record.
+    /// Number of records that start in the same second as another record.
     pub simultaneous: usize,
     pub starts: Vec<StartBeside>,
-    /// Recorded and predicted mean wait in seconds, from a replay of all jobs.
+    /// Mean recorded wait and mean predicted wait in seconds, from a replay of all jobs.
     pub wait: Option<(f64, f64)>,
     pub unmodelled: Vec<Unmodelled>,
 }
 
-/// Recorded start, with the start that the controller model predicts from the recorded past.
+/// Recorded start of a job, and the start that the controller model predicts for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartBeside {
     pub id: String,
     pub start: Second,
-    /// `None` if the model would let the job wait longer.
+    /// Predicted start; `None` if the model would still let the job wait at its recorded start.
     pub predicted: Option<Second>,
     pub nodes: String,
-    /// Nodes that the placement rule chooses; empty for none.
+    /// Nodes that the placement rule chooses; empty if it finds none.
     pub predicted_nodes: String,
     pub is_same_place: bool,
 }
 
-/// Numbers of starts whose nodes or time the model predicts correctly.
+/// Number of starts, and of starts whose nodes or time the model predicts correctly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StartCounts {
     pub total: usize,
-    /// Starts on the recorded nodes.
+    /// Number of starts that the model predicts on the recorded nodes.
     pub place: usize,
-    /// Starts within [`SAME_CYCLE`] seconds of the recorded one.
+    /// Number of starts that the model predicts within [`SAME_CYCLE`] seconds of the recorded
+    /// start.
     pub cycle: usize,
-    /// Jobs that the model starts while Slurm lets them wait.
+    /// Number of jobs that the model starts while Slurm lets them wait.
     pub early: usize,
-    /// Jobs that Slurm starts while the model lets them wait.
+    /// Number of jobs that Slurm starts while the model lets them wait.
     pub late: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DifferingDecision {
     pub id: String,
-    /// Line in the imported file.
+    /// Line of the job's record in the imported file.
     pub line: usize,
     pub start: Second,
     pub by: StartedBy,
@@ -98,10 +100,10 @@ pub struct DifferingDecision {
     pub rule: String,
 }
 
-/// Keys by which jobs are grouped for the comparison of waits.
+/// Keys by which jobs are grouped when recorded and predicted waits are compared.
 pub const WAIT_GROUPS: [&str; 4] = ["nodes", "partition", "user", "week"];
 
-/// Recorded and predicted mean waits of a group of jobs, in seconds.
+/// Recorded and predicted mean wait of a group of jobs, in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictedWaits {
     pub by: &'static str,
@@ -110,12 +112,12 @@ pub struct PredictedWaits {
     pub count: usize,
     pub real: f64,
     pub predicted: f64,
-    /// Half width of the 95 % interval of the difference; `None` with too few jobs.
+    /// Half width of the 95 % interval of predicted minus recorded waits; `None` with too few jobs.
     pub half_width: Option<f64>,
 }
 
 impl Fidelity {
-    /// Number of compared decisions of all schedulers, and of those equal to the recorded ones.
+    /// Number of compared decisions of all schedulers, and number of decisions equal to the record.
     #[must_use]
     pub fn all(&self) -> (usize, usize) {
         self.decisions.values().fold((0, 0), |(all, same), own| (all + own.0, same + own.1))
@@ -140,7 +142,7 @@ impl Fidelity {
         self.doubts().is_empty()
     }
 
-    /// All starts as CSV, with times in seconds since 1970.
+    /// CSV table of all starts, with times in seconds since 1970.
     #[must_use]
     pub fn starts_table(&self) -> String {
         let mut text = "job,start,predicted,nodes,predicted_nodes\n".to_owned();
@@ -241,11 +243,12 @@ impl Fidelity {
     }
 }
 
-/// Function that is called with the number of decisions or starts so far, and with their total.
+/// Progress callback: it gets the number of decisions or starts so far, and their total number.
 pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// Compares the decisions, the starts and the waits of a history with the model. `report` gets one
-/// count over decisions and replay: its total is twice the number of job records.
+/// Compares the decisions, the starts and the waits of a history with the model. `report` counts
+/// the job records twice: in the comparison of decisions, and in the replay. So its total is twice
+/// the number of job records.
 ///
 /// # Complexity
 /// The time of [`verdict`], plus that of [`ControllerReplay::run`] for each copy of the history.
@@ -272,7 +275,7 @@ pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     judged(folder, report).0
 }
 
-/// Result of [`verdict`], and the machine with the placement rule of [`given`].
+/// Result of [`verdict`], and the machine with the placement rule that [`given`] selects.
 fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMachine) {
     let stays = &folder.history.stays;
     let nodes = |stay: &JobRecord| {
@@ -342,7 +345,8 @@ fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMach
 }
 
 /// Starts predicted from the recorded past, and the machine that predicted them. Versions of Slurm
-/// place single-node jobs differently: the rule that fits the history better is used.
+/// have two rules for the placement of single-node jobs. The rule that fits the history better is
+/// used.
 fn given(
     folder: &Folder,
     nodes: &[Option<NodeSet>],
@@ -374,7 +378,7 @@ struct JobWait<'a> {
     predicted: f64,
 }
 
-/// Recorded waits of all jobs, and mean predicted waits over several replays.
+/// Recorded wait of each job, and its predicted wait, averaged over several replays.
 fn predicted_waits<'a>(
     machine: &SlurmMachine,
     stays: &'a [JobRecord],
@@ -409,7 +413,7 @@ fn monday(second: Second) -> String {
     date::written(monday * 86_400).chars().take(10).collect()
 }
 
-/// Waits of all jobs, and of groups by size (if sizes differ), partition, user and week.
+/// Waits of all jobs, and of groups of jobs by size (if sizes differ), partition, user and week.
 fn waits(mut all: Vec<JobWait<'_>>) -> Vec<PredictedWaits> {
     all.sort_by_key(|own| own.queued);
     let mut sizes: Vec<u32> = all.iter().map(|own| own.stay.nodes).collect();
