@@ -10,12 +10,15 @@ use meshwork_slurm::live::QueuedJob;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndRule {
-    /// Time limit of the job.
+    /// Jobs are expected to end at their time limits.
     #[default]
     Limit,
-    /// Mean of the user's last two run times (Tsafrir, Etsion and Feitelson).
+    /// Jobs are expected to run for the mean of their user's last two run times.
+    ///
+    /// Source: Tsafrir, Etsion and Feitelson.
     UserMean,
-    /// 90 % quantile of the user's last [`REMEMBERED`] run times.
+    /// Jobs are expected to run for the 90 % quantile of their user's last [`REMEMBERED`] run
+    /// times.
     UserQuantile,
 }
 
@@ -28,8 +31,9 @@ impl EndRule {
         ("user_p90", EndRule::UserQuantile),
     ];
 
-    /// Predicted run time of a user's next job, from the user's earlier run times in order, in
-    /// seconds. `None` if the rule uses the time limit, or there are no earlier jobs.
+    /// Predicted run time of a user's next job, in seconds. `seconds` has the run times of the
+    /// user's earlier jobs, in order. The result is `None` if the rule uses the time limit, or if
+    /// the user has no earlier jobs.
     fn expected(self, seconds: &[i64]) -> Option<i64> {
         let last = |count: usize| &seconds[seconds.len().saturating_sub(count)..];
         match self {
@@ -47,15 +51,17 @@ impl EndRule {
     }
 }
 
-/// Predicted run times of the next jobs of users with earlier jobs. Others use their time limits.
+/// Predicted run time of the next job of each user with earlier jobs.
+///
+/// For other users, the time limits of their jobs are used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedEnds {
     seconds: BTreeMap<String, i64>,
 }
 
 impl ExpectedEnds {
-    /// Predicts run times from a history. Runs that ended by a requeue, a node failure or a
-    /// preemption do not count.
+    /// Predicts run times from a history. A run does not count if it ended by a requeue, a node
+    /// failure or a preemption.
     #[must_use]
     pub fn of(rule: EndRule, history: &History) -> ExpectedEnds {
         // A log without nodes shows a run by different times of start and end. A job that was
@@ -77,7 +83,7 @@ impl ExpectedEnds {
         ExpectedEnds { seconds: times.into_iter().filter_map(expected).collect() }
     }
 
-    /// Expected run time in seconds: the prediction for the user, or else the time limit.
+    /// Expected run time of a job in seconds: the prediction for its user, or else its time limit.
     pub(super) fn runtime(&self, job: &QueuedJob) -> Option<i64> {
         match self.seconds.get(&job.user) {
             Some(&own) => Some(job.limit.map_or(own, |limit| own.min(limit))),
@@ -85,7 +91,7 @@ impl ExpectedEnds {
         }
     }
 
-    /// Expected end of a running job: its time limit if it has run longer than predicted.
+    /// Expected end of a running job. If it has run longer than predicted, this is its time limit.
     pub(super) fn end(&self, job: &QueuedJob, now: f64) -> f64 {
         let predicted = job.start.zip(self.seconds.get(&job.user)).map(|(start, own)| start + own);
         let limit = job.end.map_or(now + FAR, |end| end as f64);

@@ -10,15 +10,15 @@ use meshwork_slurm::live::{
     read_queue, read_ranges, read_reservations,
 };
 
-/// Seconds for a missing time limit, and for an outage of unknown length.
+/// Seconds that are assumed for a missing time limit, and for an outage of unknown length.
 pub(super) const FAR: f64 = 365.0 * 86_400.0;
-/// Most job ids in one query. More jobs are queried by their partition.
+/// Maximum number of job ids in one query. For more jobs, the query names their partition instead.
 const MANY: usize = 200;
 
 /// Jobs, nodes and reservations, as Slurm's commands print them at one time.
 #[derive(Clone, Debug, Default)]
 pub struct SiteLook {
-    /// Time in seconds just before the first command.
+    /// Time just before the first command, in seconds since 1970.
     pub now: f64,
     pub jobs: Vec<QueuedJob>,
     pub nodes: Vec<(String, String)>,
@@ -26,8 +26,8 @@ pub struct SiteLook {
 }
 
 impl SiteLook {
-    /// Queries Slurm: first for jobs, then for nodes and, if asked, reservations. A node that
-    /// becomes busy in between counts as busy.
+    /// Queries Slurm for jobs, then for nodes, and, if `reservations` is true, for reservations. A
+    /// node that becomes busy between two queries counts as busy.
     pub fn take(
         commands: &mut dyn SlurmCommands,
         partition: &str,
@@ -53,14 +53,15 @@ impl SiteLook {
     }
 }
 
-/// Minimum number of nodes of each waiting job, queried once.
+/// Minimum number of nodes of each waiting job. Slurm is queried for it once per job.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
     known: BTreeMap<(String, i64), u32>,
 }
 
 impl Ranges {
-    /// Queries the minima of new jobs, and forgets jobs that are not in `jobs`.
+    /// Queries the minimum number of nodes of each new job, and forgets jobs that are not in
+    /// `jobs`.
     pub(super) fn learn(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -98,7 +99,7 @@ impl Ranges {
     }
 }
 
-/// Node numbers that a job holds or is about to get.
+/// Nodes (by number) that a job holds or is about to get, and from when to when.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) id: String,
@@ -107,15 +108,15 @@ pub(super) struct Claim {
     pub(super) until: f64,
 }
 
-/// Numbers of the nodes in a host list, without nodes outside of the policy's machine.
+/// Numbers of the nodes in a host list. Nodes outside of the policy's machine are left out.
 pub(super) fn numbers_of(numbers: &BTreeMap<String, u32>, list: &str) -> Vec<u32> {
     let names = hostlist::names(list).unwrap_or_default();
     names.iter().filter_map(|name| numbers.get(name).copied()).collect()
 }
 
-/// Nodes that are not available to waiting jobs, by job. A running or completing job holds its
-/// nodes, a pending job in `placed_in` those that it requires. Other nodes that are not idle form
-/// the group `unusable`.
+/// Nodes that waiting jobs cannot get, by the job that has them. A running or completing job has
+/// the nodes that it holds. A pending job in the partition `placed_in` has the nodes that it
+/// requires. All other nodes that are not idle form the group `unusable`.
 pub(super) fn claims(
     look: &SiteLook,
     numbers: &BTreeMap<String, u32>,
@@ -150,7 +151,8 @@ pub(super) fn claims(
     all
 }
 
-/// Numbers of idle nodes, without states such as `idle*` of a node that does not respond.
+/// Numbers of the idle nodes. A node that does not respond, with the state `idle*`, is not one of
+/// them.
 pub(super) fn idle<'a>(
     look: &'a SiteLook,
     numbers: &'a BTreeMap<String, u32>,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::look::SiteLook;
 
-/// Counters and gauges of an agent, with job ids only if `names_jobs`.
+/// Counters and gauges of an agent. Job ids are included only if `names_jobs` is true.
 #[derive(Clone, Debug, Default)]
 pub struct AgentMetrics {
     pub names_jobs: bool,
@@ -25,7 +25,7 @@ pub struct AgentMetrics {
     last_look: f64,
     last_seconds: f64,
     placements: u64,
-    /// Sum of the times from submission to placement, in seconds.
+    /// Sum over placed jobs of the times from submission to placement, in seconds.
     waited: f64,
     waiting: Vec<(String, f64)>,
 }

@@ -1,4 +1,4 @@
-//! Policy of a study, applied to a machine whose nodes have names.
+//! Policy of a study (scheduler and allocator), applied to a machine whose nodes have names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,9 +28,9 @@ pub struct LivePolicy {
 pub(super) struct Candidate {
     pub(super) id: String,
     pub(super) nodes: u32,
-    /// Sides of the requested block, if any.
+    /// Sides of the block that the job requests, if it requests one.
     pub(super) block: Option<Vec<u32>>,
-    /// Expected run time in seconds.
+    /// Expected run time of the job in seconds, if known.
     pub(super) estimate: Option<i64>,
     pub(super) user: String,
     pub(super) queue: String,
@@ -40,7 +40,7 @@ pub(super) struct Candidate {
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     pub(super) nodes: Vec<u32>,
-    /// Jobs that must not use the nodes; if empty, no job may.
+    /// Jobs that must not use the reserved nodes. If the list is empty, no job may use them.
     pub(super) jobs: Vec<String>,
     pub(super) from: f64,
     pub(super) until: f64,
@@ -50,17 +50,18 @@ pub(super) struct Kept {
 pub(super) struct LiveDecision {
     pub(super) state: Json,
     pub(super) answer: Json,
-    /// Jobs to start: index of the candidate, and nodes in the order of MPI ranks.
+    /// Jobs to start. Each has the index of its candidate, and its nodes in the order of MPI ranks.
     pub(super) starts: Vec<(usize, Vec<u32>)>,
-    /// Candidates that could not start even on an empty machine.
+    /// Indices of candidates that could not start even on an empty machine.
     pub(super) never: Vec<usize>,
 }
 
 impl LivePolicy {
-    /// Takes the policy from a study's only scenario. `names` are in the order of node numbers.
+    /// Takes the policy from the only scenario of a study. `names` has the names of the nodes, in
+    /// the order of node numbers.
     ///
     /// # Errors
-    /// The errors of [`named`](LivePolicy::named), or: the study has several scenarios.
+    /// The study has several scenarios, or [`named`](LivePolicy::named) fails.
     pub fn of(study: &Study, names: Vec<String>) -> Result<LivePolicy, String> {
         let file = &study.file;
         let points = expand(study).map_err(|refused| refused.0)?;
@@ -73,7 +74,8 @@ impl LivePolicy {
         LivePolicy::named(point.scenario.clone(), names).map_err(|says| format!("{file}: {says}"))
     }
 
-    /// Takes the policy from a scenario. `names` are in the order of node numbers.
+    /// Takes the policy from a scenario. `names` has the names of the nodes, in the order of node
+    /// numbers.
     ///
     /// # Errors
     /// The scenario has several sites, its number of nodes is not the number of names, or two names
@@ -104,7 +106,8 @@ impl LivePolicy {
         nodes.iter().map(|&node| self.names[node as usize].as_str()).collect()
     }
 
-    /// Candidate for a waiting job on `nodes` nodes, which may be one number of its range.
+    /// Candidate for a waiting job on `nodes` nodes. If the job requests a range, `nodes` is one
+    /// number of it.
     pub(super) fn candidate(&self, job: &QueuedJob, nodes: u32, ends: &ExpectedEnds) -> Candidate {
         let numbers = &self.numbers;
         let without = if job.requires.is_empty() {
@@ -184,7 +187,8 @@ impl LivePolicy {
         })
     }
 
-    /// Decides again for a recorded state, with the output of `meshwork plan`.
+    /// Repeats a decision for a recorded state. The result has the form of the output of `meshwork
+    /// plan`.
     pub fn again(&self, state: Json) -> Result<Json, String> {
         let read = ReadState::of(&self.scenario, state)?;
         let decided = read.decided(&self.scenario)?;
@@ -202,10 +206,10 @@ impl LivePolicy {
     }
 }
 
-/// Names of the nodes of a study's machine, in the order of its node numbers.
+/// Names of the nodes of a study's machine, in the order of the study's node numbers.
 ///
-/// They follow the Slurm files of the study, if it reads its machine from any, or else the
-/// partition in `slurm.conf`.
+/// If the study reads its machine from Slurm files, the order is the one of these files. Otherwise
+/// it is the order of the partition in `slurm.conf`.
 pub fn node_names(
     machine: &SlurmMachine,
     partition: &str,

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct ProcessCommands {
     folder: Option<PathBuf>,
     control: Option<Controlling>,
-    /// Lines sent to `scontrol`, which make the end marker of each answer unique.
+    /// Number of lines sent to `scontrol`. It makes the end marker of each answer unique.
     lines: u64,
 }
 
@@ -101,7 +101,7 @@ impl ProcessCommands {
     }
 }
 
-/// Reads the lines of a pipe in a thread, which ends when the pipe is closed.
+/// Reads the lines of a pipe in a thread. The thread ends when the pipe is closed.
 fn lines(reader: PipeReader) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

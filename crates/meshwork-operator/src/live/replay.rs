@@ -7,13 +7,13 @@ use super::policy::LivePolicy;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogReplay {
     pub decisions: usize,
-    /// Lines whose repeated decision differs from the recorded one.
+    /// Numbers of the lines whose repeated decision differs from the recorded one.
     pub different: Vec<usize>,
-    /// Whether the last line is incomplete, because the writing process was killed.
+    /// Whether the last line is incomplete because the process that wrote it was killed.
     pub is_cut: bool,
 }
 
-/// Repeats every decision in a log, for the state that its line holds.
+/// Repeats every decision in a log. The line of a decision holds the state for which it was made.
 pub fn replay(policy: &LivePolicy, text: &str) -> Result<LogReplay, String> {
     let mut found = LogReplay::default();
     let mut lines = text.lines().enumerate().peekable();

@@ -1,8 +1,8 @@
 //! Observes a running Slurm, and compares each start of a job with the choice of a policy.
 //!
-//! The observer queries `squeue` and `sinfo`, and changes nothing. Each decision is for the real
-//! state before a start, so that differences do not accumulate. The observed jobs are also recorded
-//! as a history.
+//! The observer queries `squeue` and `sinfo`, and changes nothing. Each decision of the policy is
+//! for the real state before a start, so that differences do not accumulate. The observed jobs are
+//! also recorded as a history.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -22,9 +22,9 @@ use meshwork_slurm::history::{History, JobRecord};
 use meshwork_slurm::hostlist;
 use meshwork_slurm::live::QueuedJob;
 
-/// Most waiting jobs that the policy considers, in order of priority.
+/// Maximum number of waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Largest job, in nodes, with routes between all pairs of its nodes.
+/// Number of nodes up to which the routes between all pairs of a job's nodes count.
 const ALL_PAIRS: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl ShadowVerdict {
     }
 }
 
-/// Value of one measure for the nodes of Slurm and of the policy.
+/// Value of one measure, for the nodes that Slurm chose and for the nodes that the policy chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BothChoices {
     pub slurm: Option<f64>,
@@ -55,7 +55,7 @@ pub struct BothChoices {
 #[derive(Clone, Debug)]
 pub struct ShadowedStart {
     pub id: String,
-    /// In seconds since 1970.
+    /// Time of the start, in seconds since 1970.
     pub at: i64,
     pub free: String,
     pub slurm: String,
@@ -63,18 +63,18 @@ pub struct ShadowedStart {
     pub verdict: ShadowVerdict,
     /// Mean distance in links between two nodes of the job.
     pub distance: BothChoices,
-    /// Links that messages of the job share with messages of running jobs.
+    /// Number of links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Job sizes (powers of two) that fit before the start, but not after it.
+    /// Number of job sizes (powers of two) that fit before the start, but not after it.
     pub blocked: BothChoices,
-    /// Jobs that Slurm left waiting although the policy found nodes for them.
+    /// Number of jobs that Slurm left waiting although the policy found nodes for them.
     pub had_place: usize,
     pub state: Json,
     pub plan: Json,
 }
 
 impl ShadowedStart {
-    /// One JSON line of a log.
+    /// JSON text of the start, for one line of a log.
     #[must_use]
     pub fn json(&self) -> Json {
         let both = |own: BothChoices| json!({ "slurm": own.slurm, "policy": own.policy });
@@ -104,11 +104,12 @@ pub struct ShadowSummary {
     pub equal: usize,
     pub other: usize,
     pub waits: usize,
-    /// Starts at which Slurm passed over a job for which the policy found nodes.
+    /// Number of starts at which Slurm passed over a job although the policy found nodes for it.
     pub had_place: usize,
-    /// Queries with several new starts, whose order is uncertain.
+    /// Number of queries that showed several new starts, whose order is uncertain.
     pub ambiguous: usize,
-    /// Starts of multi-node jobs that the policy also started, over which measures are summed.
+    /// Number of starts of multi-node jobs that the policy also started. Measures are summed over
+    /// them.
     pub both: usize,
     distance: (f64, f64),
     contention: (f64, f64),
@@ -179,7 +180,7 @@ impl ShadowSummary {
     }
 }
 
-/// Observer of one partition, which compares Slurm's starts with a policy's.
+/// Observer of one partition, which compares Slurm's starts with the choices of a policy.
 pub struct SiteShadow<'a> {
     policy: &'a LivePolicy,
     partition: String,
@@ -196,7 +197,7 @@ pub struct SiteShadow<'a> {
 }
 
 impl<'a> SiteShadow<'a> {
-    /// Observer of a partition, whose jobs hold whole nodes if `is_exclusive`.
+    /// Observer of a partition. If `is_exclusive`, jobs of the partition hold whole nodes.
     #[must_use]
     pub fn new(policy: &'a LivePolicy, partition: &str, is_exclusive: bool) -> SiteShadow<'a> {
         SiteShadow {
@@ -215,7 +216,7 @@ impl<'a> SiteShadow<'a> {
         }
     }
 
-    /// Queries Slurm once, and compares the starts since the last query.
+    /// Queries Slurm once, and compares starts since the last query with the policy's choices.
     pub fn look(&mut self, commands: &mut dyn SlurmCommands) -> Result<Vec<ShadowedStart>, String> {
         let look = SiteLook::take(commands, &self.partition, false)?;
         let is_own = |job: &&QueuedJob| job.partition == self.partition;
@@ -264,7 +265,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Occupied nodes by job, just before the jobs `new` started.
+    /// Occupied nodes, by job, just before the jobs in `new` started.
     fn before(&self, look: &SiteLook, new: &[&QueuedJob]) -> Vec<Claim> {
         let keys: BTreeSet<(String, i64)> = new.iter().map(|job| run_key(job)).collect();
         let taken: BTreeSet<String> =
@@ -352,7 +353,7 @@ impl<'a> SiteShadow<'a> {
         known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
     }
 
-    /// Job sizes (powers of two) that the policy places outside of `claims` and `nodes`.
+    /// Job sizes (powers of two) for which the policy finds nodes outside of `claims` and `nodes`.
     fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {
         let mut all = claims.to_vec();
         if !nodes.is_empty() {
@@ -378,7 +379,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Updates the recorded history with one answer of Slurm.
+    /// Updates the recorded history with the result of one query.
     fn record(&mut self, look: &SiteLook) {
         let mut seen = BTreeSet::new();
         let partition = self.partition.clone();
@@ -437,7 +438,8 @@ impl<'a> SiteShadow<'a> {
         }
     }
 
-    /// Ends a record at `now` with a final state; without a start it is `CANCELLED`.
+    /// Ends a record at `now` with a final state. If the job never started, this state is
+    /// `CANCELLED`.
     fn close(&mut self, full: &(String, i64, u32), now: f64, state: &str) {
         self.open.remove(full);
         let Some(record) = self.records.get_mut(full) else { return };
@@ -446,7 +448,8 @@ impl<'a> SiteShadow<'a> {
         record.end = Some(now as i64);
     }
 
-    /// All observed jobs, by submission. A job ends at the first query without it.
+    /// History of all observed jobs, by submission. A job ends at the first query that does not
+    /// show it.
     #[must_use]
     pub fn history(&self) -> History {
         let mut stays: Vec<JobRecord> = self.records.values().cloned().collect();
@@ -497,7 +500,8 @@ fn run_key(job: &QueuedJob) -> (String, i64) {
 }
 
 impl LivePolicy {
-    /// Links on routes between a job's nodes: at most `ALL_PAIRS - 1` routes from each node.
+    /// Links on the routes between a job's nodes. From each node, at most `ALL_PAIRS - 1` routes
+    /// count.
     fn links(&self, nodes: &[u32]) -> BTreeSet<(Router, u16)> {
         let mut links = BTreeSet::new();
         let Some(wires) = self.topology.wires() else { return links };

@@ -1,14 +1,14 @@
-//! Search space of `propose`: placement lists of a topology, and changes of them.
+//! Search space of `propose`: the placement lists of a topology, and changes of these lists.
 
 use meshwork::rng::Stream;
 
 use meshwork_slurm::topology::{ListedPlacement, SlurmTopology, TopologyKind, Xyz};
 
-/// Listed box on a torus, with its possible positions.
+/// Listed box on a torus, with the positions at which it may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Box3 {
     pub dims: Xyz,
-    /// Distance between neighbouring positions along each axis; never 0.
+    /// Distance between neighbouring positions of the box along each axis; never 0.
     pub spacing: Xyz,
     pub seed: Xyz,
 }
@@ -18,7 +18,7 @@ impl Box3 {
         self.dims.iter().product()
     }
 
-    /// Box that may begin at every multiple of its sides.
+    /// Box with the sides `dims`, which may begin at every multiple of its sides.
     fn aligned(dims: Xyz) -> Box3 {
         Box3 { dims, spacing: dims, seed: [0; 3] }
     }
@@ -26,16 +26,16 @@ impl Box3 {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TopologyLists {
-    /// For each torus. Tori with equal sides and boxes stay equal in all tried lists.
+    /// Listed boxes of each torus. Tori with equal sides and boxes stay equal in all tried lists.
     Boxes(Vec<Vec<Box3>>),
-    /// Sizes of aggregated blocks, ascending.
+    /// Listed sizes of aggregated blocks, ascending.
     Blocks(Vec<u32>),
 }
 
 #[derive(Clone, Debug)]
 pub struct SearchSpace {
     sides: Vec<Xyz>,
-    /// First torus with equal sides and boxes, for each torus.
+    /// For each torus, the first torus with equal sides and boxes.
     alike: Vec<usize>,
     /// Possible sizes of aggregated blocks, ascending.
     sizes: Vec<u32>,
@@ -46,7 +46,7 @@ const MOST_CHANGES: u64 = 3;
 const MOST_OF_A_SIZE: usize = 6;
 
 impl TopologyLists {
-    /// Lists of a topology, if it has any that could change.
+    /// Placement lists of a topology; `None` if it has no lists that could change.
     #[must_use]
     pub fn of(topology: &SlurmTopology) -> Option<TopologyLists> {
         match &topology.kind {
@@ -80,7 +80,7 @@ impl TopologyLists {
         sizes
     }
 
-    /// Number of listed boxes or sizes.
+    /// Number of boxes or block sizes in the lists.
     pub(super) fn entries(&self) -> usize {
         match self {
             TopologyLists::Boxes(lists) => lists.iter().map(Vec::len).sum(),
@@ -88,7 +88,7 @@ impl TopologyLists {
         }
     }
 
-    /// Copy in which the entries of one size come from `other`.
+    /// Copy in which the entries of one job size come from `other`.
     #[must_use]
     pub fn with_size_of(&self, size: u32, other: &TopologyLists) -> TopologyLists {
         match (self, other) {
@@ -170,7 +170,7 @@ impl SearchSpace {
         SearchSpace { sides, alike, sizes }
     }
 
-    /// Lists that are tried before random changes.
+    /// Placement lists that are tried before random changes.
     ///
     /// For boxes, these are common changes of all boxes, and changes of a single box to every shape
     /// of its size. For blocks, these are all choices among the ten smallest sizes above the base
@@ -246,7 +246,7 @@ impl SearchSpace {
         lists
     }
 
-    /// Copy without needless boxes outside of `own`. Each size keeps a box.
+    /// Copy of `lists` without needless boxes. Boxes of `own` stay, and each job size keeps a box.
     pub(super) fn shortened(
         &self,
         lists: &TopologyLists,
@@ -276,7 +276,7 @@ impl SearchSpace {
         TopologyLists::Boxes(now)
     }
 
-    /// Copy with other boxes for one torus and all equal tori.
+    /// Copy in which one torus, and all tori equal to it, have the boxes `changed`.
     fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> TopologyLists {
         let one = |(own, list): (usize, &Vec<Box3>)| {
             if self.alike[own] == self.alike[torus] { changed.to_vec() } else { list.clone() }
@@ -340,7 +340,7 @@ fn distinct(list: impl IntoIterator<Item = Box3>) -> Vec<Box3> {
     unlike
 }
 
-/// Rotations of a box that fit into a torus, at multiples of their sides.
+/// Rotations of a box that fit into a torus. Each may begin at every multiple of its sides.
 fn turned(sides: Xyz, [a, b, c]: Xyz) -> Vec<Box3> {
     let ways = [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
     ways.into_iter()

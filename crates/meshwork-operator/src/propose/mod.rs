@@ -1,4 +1,5 @@
-//! Searches for better placement lists on a history's first half, and tests them on the second.
+//! Searches for better placement lists on the first half of a history, and tests them on the
+//! second.
 
 mod lists;
 mod race;
@@ -29,40 +30,48 @@ use search::{SearchEnd, Trial, Tried, search};
 /// Confidence with which proposed lists must be better than the site's own.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// Fraction of the budget for the search; the rest is for the race on resampled histories.
+/// Fraction of the time budget for the search. The remaining time is for the race on resampled
+/// histories.
 const SEARCH_PART: f64 = 0.6;
 
-/// A change is undone if at least this share of the reduction of waits remains without it.
+/// Fraction of the reduction of waits: if at least this much remains without a change, it is
+/// undone.
 const WORTH: f64 = 0.98;
 
 pub const FEWEST: usize = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
-    /// Longest duration, including the test on the second half; `None` for no limit.
+    /// Longest duration of the search and of the test on the history's second half; `None` for no
+    /// limit.
     pub budget: Option<Duration>,
     pub most: usize,
     pub seed: u64,
-    /// 0 stands for one per processor.
+    /// Number of threads; 0 stands for one thread per processor.
     pub threads: usize,
 }
 
 #[derive(Clone, Debug)]
 pub struct ListProposal {
     pub topology: SlurmTopology,
-    /// Best lists on the first half; `None` if none are better than the site's own.
+    /// Best placement lists on the history's first half; `None` if none beat the site's own lists.
     pub best: Option<TopologyLists>,
     pub tried: usize,
     pub jobs: (usize, usize),
-    /// Race of the best lists, if any are better than the site's own.
+    /// Race of the best placement lists on resampled histories; `None` if none beat the site's own
+    /// lists.
     pub race: Option<ListRace>,
-    /// Reduction of the mean wait on the first half, on which the lists were chosen.
+    /// Reduction of the mean wait on the history's first half, on which the lists were chosen.
     pub chosen_on: Option<Interval>,
-    /// Reduction of the mean wait on the second half, by which the lists are judged.
+    /// Reduction of the mean wait on the history's second half, by which the lists are judged.
     pub held_against: Option<Interval>,
-    /// Mean waits in seconds on the second half, under the site's own lists and under the best.
+    /// Mean waits in seconds on the history's second half: under the site's own lists, and under
+    /// the best.
     pub waits: Option<(f64, f64)>,
-    /// Mean spans on the second half under the site's own lists and under the best, and their unit.
+    /// Mean spans on the history's second half, and their unit.
+    ///
+    /// A span tells how far apart the nodes of a job lie. The first mean is under the site's own
+    /// lists, the second is under the best lists.
     pub spans: Option<(f64, f64, &'static str)>,
 }
 
@@ -104,7 +113,7 @@ impl ListProposal {
 
 /// Searches for placement lists under which the jobs of a site would wait less.
 ///
-/// Once `stop` returns `true`, the search ends, and the best lists so far are judged.
+/// Once `stop` returns `true`, the search ends, and the best lists found so far are judged.
 ///
 /// # Errors
 /// The topology has no lists that could change, there are too few jobs, or threads cannot be
@@ -211,7 +220,7 @@ pub fn propose(
     Ok(proposal)
 }
 
-/// Undoes changes of little effect, and drops boxes that shorten no wait.
+/// Undoes changes of placement lists that have little effect, and drops boxes that shorten no wait.
 fn simplified(
     trial: &Trial<'_>,
     own: &Tried,
@@ -250,7 +259,7 @@ fn simplified(
     (lists, waits)
 }
 
-/// Mean reduction of waits from `own` to `other`, at the level [`CONFIDENCE`].
+/// Mean reduction of waits from `own` to `other`, with its interval at the level [`CONFIDENCE`].
 fn gain(own: &[f64], other: &[f64]) -> Interval {
     let gains: Vec<f64> = own.iter().zip(other).map(|(own, other)| own - other).collect();
     let half_width = half_width_of_batches_at(&paired::batches(&gains), CONFIDENCE);

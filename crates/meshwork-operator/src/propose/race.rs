@@ -1,7 +1,8 @@
 //! Race of the best placement lists by the method of `meshwork choose`, on resampled histories.
 //!
-//! The best lists were chosen on the first half of a single history. So they and the site's own
-//! lists race on histories that consist of stretches of this half in random order, with repetition.
+//! The best lists were chosen on the first half of a single history. So they are compared with the
+//! site's own lists on other histories. Each of these consists of stretches of the first half in
+//! random order, with repetition.
 
 use meshwork::rng::Stream;
 use rayon::prelude::*;
@@ -15,29 +16,30 @@ use meshwork_slurm::history::{JobRecord, Second};
 /// Indifference zone: lists count as equal if their mean waits differ by at most this fraction.
 pub const WITHIN: f64 = 0.05;
 
-/// Histories on which two lists must be tried before one of them may be dropped.
+/// Number of histories on which two lists must be tried before one of them may be dropped.
 const LEAST_PAIRS: u64 = 20;
 
-/// Most resampled histories. Lists that are still equal then differ by little.
+/// Maximum number of resampled histories. Lists that are then still in the race differ by little.
 pub(super) const MOST_PAIRS: u64 = 100;
 
-/// Factor by which resampled histories are shorter than the first half, if jobs suffice.
+/// Factor by which a resampled history is shorter than the first half, if it still has enough jobs.
 const SHORTER: usize = 4;
 
 const STRETCHES: Second = 8;
 
-/// Lengths of stretches in seconds, by which jobs keep their positions in the week, day or hour.
+/// Lengths of stretches in seconds that keep the position of jobs in the week, the day or the hour.
 const CALENDAR: [Second; 3] = [604_800, 86_400, 3_600];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ListRace {
-    /// Lists in the race, with the site's own.
+    /// Number of placement lists in the race, including the site's own lists.
     pub finalists: usize,
     pub survivors: usize,
     pub histories: u64,
     pub stretch: Second,
-    /// Upper bound of the excess wait under the chosen list, with the confidence [`CONFIDENCE`]. It
-    /// is a fraction of the mean wait under the best list; `None` if nothing is certain.
+    /// Upper bound of the excess wait under the chosen lists, with the confidence [`CONFIDENCE`].
+    ///
+    /// It is a fraction of the mean wait under the best lists. It is `None` if no bound is certain.
     pub bound: Option<f64>,
 }
 
@@ -50,7 +52,8 @@ struct Stretches<'a> {
 }
 
 impl<'a> Stretches<'a> {
-    /// Cuts jobs, given in order, into whole stretches. Later jobs are dropped.
+    /// Cuts jobs into whole stretches of time. The jobs are in order of time. Jobs after the last
+    /// whole stretch are dropped.
     fn of(stays: &'a [JobRecord]) -> Option<Stretches<'a>> {
         let queued = |stay: &JobRecord| stay.queued().unwrap_or_default();
         let (first, last) = (queued(stays.first()?), queued(stays.last()?));
@@ -69,7 +72,7 @@ impl<'a> Stretches<'a> {
         Some(Stretches { of, first, length, wanted })
     }
 
-    /// Resampled history, a function of the seed and of `number`.
+    /// Resampled history. It depends only on the seed and on `number`.
     fn history(&self, seed: u64, number: u64) -> Vec<JobRecord> {
         let mut stream = Stream::new(seed, number, "propose race");
         let mut stays = Vec::new();
@@ -90,7 +93,7 @@ impl<'a> Stretches<'a> {
     }
 }
 
-/// Logarithms of mean waits by history and list; `None` if unknown.
+/// Logarithms of mean waits, by history and then by list. A logarithm is `None` if it is unknown.
 struct WaitsByHistory(Vec<Vec<Option<f64>>>);
 
 impl Field for WaitsByHistory {
@@ -108,8 +111,10 @@ impl Field for WaitsByHistory {
     }
 }
 
-/// Races lists, of which the first is the site's own, and returns the index of the list to choose.
-/// Values are logarithms of the mean wait plus one second. `None` if time ran out before.
+/// Compares lists in a race on resampled histories, and returns the index of the list to choose.
+///
+/// The first list is the site's own. The compared values are logarithms of the mean wait plus one
+/// second. The result is `None` if time ran out before the first comparison.
 pub(super) fn race(
     trial: &Trial<'_>,
     lists: &[&TopologyLists],

@@ -1,4 +1,4 @@
-//! Successive halving: many placement lists are tried on few jobs, the better ones on more.
+//! Successive halving: many placement lists are tried on few jobs, the better ones on more jobs.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -20,17 +20,18 @@ use meshwork_slurm::topology::SlurmTopology;
 
 const LISTS_OF_A_ROUND: usize = 64;
 
-/// Factor by which the number of lists falls from stage to stage.
+/// Factor by which the number of tried lists falls from one stage to the next.
 const ONE_OF: usize = 4;
 
-/// For each stage, the divisor of the number of jobs on which lists are tried.
+/// Divisors of the number of jobs on which lists are tried, one for each stage.
 const FEWER: [usize; 3] = [16, 4, 1];
 
 pub(super) const FEWEST_JOBS: usize = 100;
 
 const PARENTS: usize = 8;
 
-/// Multiple of the waits under the site's own lists above which a trial is aborted.
+/// Factor that aborts a trial: its waits exceed the waits under the site's own lists by this
+/// factor.
 const PATIENCE: f64 = 1.5;
 
 pub(super) struct Trial<'a> {
@@ -40,22 +41,25 @@ pub(super) struct Trial<'a> {
     /// Seconds from the end of a job until its nodes can be allocated again.
     pub(super) cleanup: Second,
     pub(super) stays: &'a [JobRecord],
-    /// Starts that a trial repeats. Only the waits of later jobs count.
+    /// Starts that a trial repeats before it decides itself. Only the waits of later jobs count.
     pub(super) given: Option<GivenStarts<'a>>,
 }
 
-/// In order of the records; `None` if a job never starts or the trial was aborted.
+/// Waits of jobs in the order of their records.
+///
+/// The value is `None` if a job never starts, or if the trial was aborted.
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
-    /// Waits in a replay of the jobs `jobs` only, unless their sum exceeds `most`.
+    /// Waits in a replay of the jobs `jobs` only; `None` if the sum of the waits exceeds `most`.
     pub(super) fn waits(&self, lists: &TopologyLists, jobs: Range<usize>, most: f64) -> Waits {
         self.outcomes(lists, jobs, most, |stay, outcome| {
             Some((outcome.start? - stay.queued()?) as f64)
         })
     }
 
-    /// Waits and spans of all jobs that ran, in a replay.
+    /// Wait of each job that ran, and its span: how far apart its nodes lie. Both come from a
+    /// replay.
     pub(super) fn costs(&self, lists: &TopologyLists) -> Option<(Vec<f64>, Vec<f64>)> {
         let of = |stay: &JobRecord, outcome: &JobOutcome| {
             let structure = &self.machine.site(&stay.partition).structure;
@@ -66,7 +70,7 @@ impl Trial<'_> {
         Some(all.into_iter().unzip())
     }
 
-    /// Values of the jobs `jobs` that ran, in a replay; `None` if one is missing.
+    /// One value for each job in `jobs` that ran, from a replay; `None` if a value is missing.
     fn outcomes<T>(
         &self,
         lists: &TopologyLists,
@@ -110,9 +114,9 @@ impl Tried {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchProgress {
     pub tried: usize,
-    /// Mean wait under the site's own lists, in seconds.
+    /// Mean wait under the site's own placement lists, in seconds.
     pub own: f64,
-    /// Mean wait under the best lists so far, in seconds.
+    /// Mean wait under the best placement lists so far, in seconds.
     pub best: f64,
 }
 
@@ -129,10 +133,12 @@ impl SearchEnd<'_> {
     }
 }
 
-/// Searches for better placement lists in rounds. A round makes new lists from the best lists so
-/// far, and tries them on some of the jobs, a quarter of them on more jobs, and a quarter of these
-/// on all jobs. The result has the site's own lists, the best lists in order, and the number of
-/// tried lists.
+/// Searches for better placement lists in rounds.
+///
+/// A round makes new lists from the best lists so far, and tries them on some of the jobs. The
+/// better quarter of the new lists is tried on more jobs, and the better quarter of that on all
+/// jobs. The result has the site's own lists, the best lists in order, and the number of tried
+/// lists.
 pub(super) fn search(
     trial: &Trial<'_>,
     own: &TopologyLists,

@@ -9,8 +9,8 @@ use meshwork_slurm::topology::{SlurmTopology, SlurmTorus, TopologyKind, Xyz, fro
 
 /// Text of a `topology.yaml` with other placement lists in one of its topologies.
 ///
-/// The rest stays as written. `None` if boxes are not on lines of their own, or the list of block
-/// sizes is not on one line.
+/// All other lines stay as written. The result is `None` if boxes are not on lines of their own, or
+/// if the list of block sizes is not on one line.
 #[must_use]
 pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -44,8 +44,9 @@ pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) ->
     (TopologyLists::of(own).as_ref() == Some(lists)).then_some(whole)
 }
 
-/// Lines of a torus's placement list, with the lines that replace them. The inner result is `None`
-/// if the list does not change, the outer one if its boxes are not on lines of their own.
+/// Lines of a torus's placement list, with the lines that replace them. If the list does not
+/// change, the inner result is `None`. If its boxes are not on lines of their own, the outer result
+/// is `None`.
 fn change_of(
     lines: &[String],
     torus: &SlurmTorus,
@@ -103,7 +104,7 @@ fn written(own: &Box3) -> Vec<String> {
     lines
 }
 
-/// Placement lists in the standard form, for files that have them in another form.
+/// Text of placement lists in the standard form, for a file that has them in another form.
 #[must_use]
 pub fn listed(topology: &SlurmTopology, lists: &TopologyLists) -> String {
     let mut text = String::new();

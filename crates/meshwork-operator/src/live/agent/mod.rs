@@ -1,8 +1,8 @@
 //! Agent that places the jobs of a parking partition by a policy, and returns jobs that do not
 //! start.
 //!
-//! Users submit jobs to a parking partition, which is closed. Its jobs are called parked. The agent
-//! places a parked job: it moves the job to the run partition, and makes it require the chosen
+//! Users submit jobs to the parking partition, which is closed. Jobs in it are called parked. To
+//! place a parked job, the agent moves it to the run partition, and makes it require the chosen
 //! nodes.
 //!
 //! Slurm holds all state that a restarted agent needs. A running or completing job holds its nodes.
@@ -31,22 +31,23 @@ pub use prepare::{prepare, set_state};
 
 #[derive(Clone, Debug)]
 pub struct AgentSettings {
-    /// Parking partition for submissions. Its state is `DOWN`, so that no job starts in it.
+    /// Parking partition, to which users submit jobs. Its state is `DOWN`, so that no job starts in
+    /// it.
     pub park: String,
     pub run: String,
-    /// Partition for jobs that Slurm places itself; `None` to leave them parked.
+    /// Partition for jobs that Slurm places itself; `None` if the agent leaves these jobs parked.
     pub pass: Option<String>,
     /// Whether the agent only logs its decisions, and changes nothing in Slurm.
     pub dry_run: bool,
     /// Largest number of waiting jobs that the policy considers, in order of priority.
     pub depth: usize,
     /// Seconds for which a placed job must look stuck before it returns to the parking partition.
-    /// It looks stuck, for example, if one of its nodes is busy.
+    /// For example, a job looks stuck if one of its nodes is busy.
     pub settle: f64,
-    /// Longest wait in seconds of a placed job with idle nodes before it looks stuck.
+    /// Longest time in seconds that a placed job may wait on idle nodes before it looks stuck.
     pub patience: f64,
-    /// First pause in seconds in which a job that met a limit of Slurm is not placed again. The
-    /// pause doubles each time, up to half an hour.
+    /// First pause, in seconds, after a job met a limit of Slurm. During a pause, the agent does
+    /// not place the job. Each further pause is twice as long, up to half an hour.
     pub back_off: f64,
 }
 
@@ -65,10 +66,10 @@ impl Default for AgentSettings {
     }
 }
 
-/// Key of a job even if job numbers are reused: job id and submission time.
+/// Key of a job: job id and submission time. It is unique even if Slurm reuses job ids.
 type Key = (String, i64);
 
-/// Pause in which a job is not placed: its end, and the next length in seconds.
+/// Pause in which a job is not placed: its end, and the length of the next pause in seconds.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
     until: f64,
@@ -85,15 +86,16 @@ pub struct PlacementAgent<'a> {
     pub ends: ExpectedEnds,
     pub metrics: AgentMetrics,
     ranges: Ranges,
-    /// Placed jobs that look stuck, each with the time of the first observation.
+    /// Placed jobs that look stuck, each with the time at which this was first seen.
     suspected: BTreeMap<Key, f64>,
     placed: BTreeMap<Key, f64>,
     backed_off: BTreeMap<Key, BackOff>,
     /// Jobs that the agent does not place, each with the reason.
     unsuited: BTreeMap<Key, String>,
-    /// Running jobs whose nodes were found to be the agent's choice.
+    /// Running jobs whose nodes have been compared with the agent's choice.
     verified: BTreeSet<Key>,
-    /// Logged decisions by job: the nodes of a dry run, or empty for a job that is not placed.
+    /// Decisions already logged, by job. They are the nodes of a dry run, or empty for a job that
+    /// is not placed.
     said: BTreeMap<Key, Vec<u32>>,
 }
 
@@ -120,8 +122,8 @@ impl<'a> PlacementAgent<'a> {
         }
     }
 
-    /// Queries Slurm once, returns stuck jobs, places jobs that may start, and returns their
-    /// number.
+    /// Queries Slurm once, returns stuck jobs to the parking partition, and places jobs that may
+    /// start. The result is the number of placed jobs.
     pub fn cycle(&mut self, commands: &mut dyn SlurmCommands) -> Result<usize, String> {
         let look = SiteLook::take(commands, &self.settings.run, true)?;
         self.forget(&look);
@@ -180,7 +182,8 @@ impl<'a> PlacementAgent<'a> {
         job.is_pending() && job.partition == self.settings.park
     }
 
-    /// Compares the nodes of newly started jobs with the agent's choice, which they require.
+    /// Compares the nodes of newly started jobs with the agent's choice: the nodes that the job
+    /// requires.
     fn verify(&mut self, look: &SiteLook) {
         for job in &look.jobs {
             let is_new = job.state == "R" && job.partition == self.settings.run;
@@ -209,7 +212,7 @@ impl<'a> PlacementAgent<'a> {
     }
 }
 
-/// Returns a job id or partition name if it is safe within a line for `scontrol`.
+/// Returns a job id or partition name unchanged if it is safe within a line for `scontrol`.
 fn checked(id: &str) -> Result<&str, String> {
     if is_safe(id) { Ok(id) } else { Err(format!("`{id}` is no id of a job")) }
 }

@@ -1,4 +1,5 @@
-//! Jobs of the parking partition that the agent does not place: they are moved, or stay there.
+//! Jobs of the parking partition that the agent does not place. It moves them, or leaves them
+//! there.
 
 use serde_json::json;
 
@@ -9,12 +10,13 @@ use meshwork_slurm::hostlist;
 use meshwork_slurm::live::{QueuedJob, move_line, shape};
 
 impl PlacementAgent<'_> {
-    /// Marks a job as one that the agent does not place, with the first reason.
+    /// Marks a job as one that the agent does not place. If it was marked before, its first reason
+    /// stays.
     pub(super) fn leave(&mut self, job: &QueuedJob, why: String) {
         self.unsuited.entry(job.key()).or_insert(why);
     }
 
-    /// Moves jobs that the agent does not place to the partition `pass`, if there is one.
+    /// Moves jobs that the agent does not place to the partition `pass`, if this partition is set.
     pub(super) fn pass_on(
         &mut self,
         commands: &mut dyn SlurmCommands,

@@ -42,7 +42,8 @@ impl PlacementAgent<'_> {
     }
 
     /// Nodes of reservations, with the jobs that must not use them. Slurm starts a job on reserved
-    /// nodes only if its time limit, not its expected end, is before the reservation.
+    /// nodes only if the job's time limit ends before the reservation begins. Its expected end does
+    /// not count.
     pub(super) fn kept(
         &self,
         look: &SiteLook,
@@ -69,7 +70,7 @@ impl PlacementAgent<'_> {
         all
     }
 
-    /// Places the jobs that the policy's decision starts, and returns their number.
+    /// Places the jobs that the policy's decision starts. Returns the number of placed jobs.
     pub(super) fn place_all(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -106,7 +107,7 @@ impl PlacementAgent<'_> {
         Ok(placed)
     }
 
-    /// Places one job, unless it has changed since the query, and returns whether it was placed.
+    /// Places one job, unless it has changed since the query. Returns whether it was placed.
     fn place(
         &mut self,
         commands: &mut dyn SlurmCommands,

@@ -1,4 +1,4 @@
-//! Checks the agent's partitions before its first cycle.
+//! Checks the partitions of the placement agent before its first cycle.
 
 use super::{AgentSettings, checked};
 use crate::live::SlurmCommands;
@@ -6,13 +6,14 @@ use crate::live::policy::LivePolicy;
 use meshwork_slurm::hostlist;
 use meshwork_slurm::live::{read_partition, state_line};
 
-/// Checks the parking and the run partition, and closes the parking partition.
+/// Checks the parking partition and the run partition, and closes the parking partition.
 ///
-/// The watchdog (`meshwork ops agent --watchdog`) opens the parking partition if the agent has
-/// failed. It stays as it is in a dry run, or if the kill switch is set (`is_off`).
+/// If the agent has failed, the watchdog (`meshwork ops agent --watchdog`) opens the parking
+/// partition. In a dry run, or if the kill switch is set (`is_off`), the parking partition is not
+/// closed.
 ///
 /// # Errors
-/// The violated requirement.
+/// A partition violates a requirement, which the text names.
 pub fn prepare(
     commands: &mut dyn SlurmCommands,
     settings: &AgentSettings,

@@ -10,7 +10,7 @@ use crate::live::look::SiteLook;
 use meshwork_slurm::hostlist;
 use meshwork_slurm::live::{OwnWishes, QueuedJob, ShownJob, read_job, take_back_line};
 
-/// Longest pause of a job that met a limit, in seconds.
+/// Longest pause, in seconds, in which a job that met a limit is not placed again.
 const LONGEST: f64 = 1_800.0;
 const STUCK: [&str; 11] = [
     "BadConstraints",
@@ -27,7 +27,7 @@ const STUCK: [&str; 11] = [
 ];
 
 impl PlacementAgent<'_> {
-    /// Reason to return a placed job that has looked stuck for `settle` seconds.
+    /// Reason to return a placed job; `None` unless it has looked stuck for `settle` seconds.
     pub(super) fn suspicion(&mut self, look: &SiteLook, job: &QueuedJob) -> Option<String> {
         let idle: BTreeSet<&str> = {
             let nodes = look.nodes.iter().filter(|(_, state)| state == "idle");
