@@ -1,4 +1,4 @@
-//! Marks in the plots of a metric the bounds that claims set for this metric.
+//! Marks in the plots of a metric the bounds that claims set for it.
 
 use toml::Value;
 
@@ -49,7 +49,7 @@ pub(super) fn mark(
 
 const NOTHING: Interval = Interval { mean: None, half_width: None, replications: 0, method: None };
 
-/// Bounds that a claim sets in a cell, with a flag for upper bounds, in the unit of its metric.
+/// Bounds that a claim sets in a cell, in the unit of its metric. The flag marks upper bounds.
 fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     match (&test.relation, cell.to) {
         (Relation::Bounds { to, above, below, by_difference, .. }, base) => {
@@ -76,7 +76,8 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// Index of a swept key's value in the cell; `None` if the cell fixes no value of the key.
+    /// Index of the value that a swept key has in the cell; `None` if the cell does not fix the
+    /// key.
     fn place(&self, key: &str) -> Option<usize> {
         let at = self.study.sweep.iter().position(|axis| axis.key == key)?;
         let (Relation::Bounds { of, .. } | Relation::Extreme { of, .. }) = &self.test.relation

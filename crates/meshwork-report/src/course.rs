@@ -1,4 +1,5 @@
-//! Plots of single runs, with a line per run: waits, and utilization and queue over time.
+//! Plots of single runs with a line for each run. They show waits, and utilization and queue over
+//! time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use meshwork_lab::watch::recording::Timeline;
 
 const MAX_LINES: usize = sample::MAX;
 
-/// Maximum number of time intervals of a line; with more, noisy lines cover each other.
+/// Maximum number of time intervals of a line. With more intervals, noisy lines cover each other.
 const MAX_SPANS: usize = 100;
 
 const DAY: f64 = 86_400.0;
@@ -22,7 +23,7 @@ fn brief(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
-/// Points of the line of a run: start and mean of each time interval, then the end of the run.
+/// Points of the line of a run: the start and the mean of each time interval, then the run's end.
 fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
     let width = (run.until - run.from) / means.len().max(1) as f64;
     let together = means.len().div_ceil(MAX_SPANS).max(1);
@@ -43,10 +44,10 @@ struct Lines<'a> {
 }
 
 struct Division<'a> {
-    /// Key in which the runs of each plot differ; `None` for a single run.
+    /// Key in which the runs of a plot differ; `None` for a single run.
     key: Option<Key>,
     shared: String,
-    /// Number of values of `key` in the study, if it is swept.
+    /// Number of values of the key in the study; `None` if the key is not swept.
     values: Option<usize>,
     choices: Vec<FigureChoice>,
     plots: Vec<Lines<'a>>,
@@ -195,7 +196,7 @@ pub(super) fn figures(
 }
 
 impl Lines<'_> {
-    /// Points of each line, as `of` returns them. Runs with equal points share a line.
+    /// Lines of the plot. `of` returns the points of a run. Runs with equal points share a line.
     fn series(&self, of: &dyn Fn(&Timeline) -> (Vec<f64>, Vec<f64>)) -> Vec<Series> {
         let mut series: Vec<Series> = Vec::new();
         for (number, run) in self.runs.iter().enumerate() {
@@ -219,7 +220,7 @@ impl Lines<'_> {
 }
 
 impl<'a> Division<'a> {
-    /// Divides runs into plots whose runs differ only in the compared key.
+    /// Divides runs into plots. The runs of one plot differ only in the compared key.
     fn new(runs: &'a [Timeline], axes: &[Axis]) -> Division<'a> {
         let places: Vec<Vec<usize>> =
             runs.iter().map(|run| Axis::places(axes, run.scenario as usize)).collect();

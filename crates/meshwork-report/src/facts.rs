@@ -94,7 +94,7 @@ fn failed(content: &Content) -> u64 {
     content.results.runs.iter().map(|runs| runs.failures().len() as u64).sum()
 }
 
-/// Numbers of finished and of all runs, such as `12 of 40 runs`.
+/// Text on the number of finished runs and of all runs, such as `12 of 40 runs`.
 pub(super) fn so_far(content: &Content) -> String {
     let ended: u64 = content.results.runs.iter().map(|runs| runs.ended() as u64).sum();
     let all = ended + failed(content) + content.missing;
@@ -129,7 +129,8 @@ fn runs(content: &Content) -> String {
     text
 }
 
-/// Component, such as the scheduler, in the first scenario, or its values if it is swept.
+/// Text on a component of the study, such as the scheduler. It names the component of the first
+/// scenario, or all values if the component is swept.
 fn component(study: &Study, key: &str, value: &Value) -> String {
     varied(study, key).unwrap_or_else(|| {
         let text = short(key, &[value]).concat();
@@ -206,7 +207,8 @@ pub(super) fn command(content: &Content) -> String {
     command
 }
 
-/// User's settings beyond those of the table `[quick]`; `None` if this table was not used.
+/// User's settings other than the settings of the table `[quick]`; `None` if this table was not
+/// used.
 fn beyond_quick(content: &Content) -> Option<&[String]> {
     let quick = &content.study.quick;
     if quick.is_empty() { None } else { content.asked.settings.strip_prefix(&quick[..]) }
@@ -269,7 +271,8 @@ pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
     notes
 }
 
-/// Messages of failed runs, each with its first run and the number of other runs that had it.
+/// Messages of failed runs. Each has the first run that failed with it, and the number of other
+/// runs.
 pub(super) fn failures(content: &Content) -> Vec<String> {
     let mut groups: Vec<(String, &str, u64)> = Vec::new();
     for (point, runs) in content.points.iter().zip(&content.results.runs) {

@@ -23,7 +23,7 @@ const MAX_CLAIMED: usize = 3;
 
 const MAX_POINTS: usize = 100_000;
 
-/// Maximum number of points of a section in views with another x axis than the default one.
+/// Maximum number of points of a section in views whose x axis is not the default one.
 const MAX_TURNED: usize = 8_000;
 
 struct Plan<'a> {
@@ -34,16 +34,18 @@ struct Plan<'a> {
     heading: String,
     axes: &'a [Axis],
     layout: Layout,
-    /// Index of the axis with a colour per value in all figures of the section.
+    /// Index of the axis whose values have one colour each, in all figures of the section.
     coloured: Option<usize>,
     expected: Option<u64>,
     metrics: Vec<String>,
     differences: Option<String>,
-    /// Function from a metric, and the scenario's value on each axis, to the ratio to the baseline.
+    /// Function that returns a scenario's ratio to the baseline. Its arguments are a metric, and
+    /// the index of the scenario's value on each axis.
     ratio: &'a dyn Fn(&str, &[usize]) -> Option<Ratio>,
-    /// Initially selected value of each axis, by index.
+    /// For each axis, the index of the value that is selected at first.
     first: &'a [usize],
-    /// Function from a metric, and the scenario's value on each axis, to the mean or difference.
+    /// Function that returns a scenario's mean or difference. Its arguments are a metric, and the
+    /// index of the scenario's value on each axis.
     find: &'a dyn Fn(&str, &[usize]) -> Option<Interval>,
     once: &'a dyn Fn(&[usize]) -> bool,
 }
@@ -198,8 +200,8 @@ fn lowered(heading: &str) -> String {
 
 /// Makes a figure; `None` if there is nothing to draw.
 ///
-/// `left` is the number of points left for the section, `turned` that for views with another x
-/// axis.
+/// `left` is the number of points that the section may still have. `turned` is the number of points
+/// that views with another x axis may still have.
 fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan
@@ -281,7 +283,8 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     (!views.is_empty()).then_some(Figure { id, heading, choices, views })
 }
 
-/// Removes options of selectors that no view has, such as a baseline's difference from itself.
+/// Removes options of selectors that no view has. For example, a baseline has no difference from
+/// itself.
 fn offer_what_is_there(choices: &mut [FigureChoice], views: &mut [FigureView]) {
     for (place, choice) in choices.iter_mut().enumerate() {
         let there: BTreeSet<usize> = views.iter().filter_map(|view| view.at[place]).collect();
@@ -303,7 +306,7 @@ impl Plan<'_> {
     }
 }
 
-/// Label of a swept key: `load` for `workload.load`, but `allocator rotation`.
+/// Label of a swept key, such as `load` for `workload.load`, or `allocator rotation`.
 pub(super) fn word(key: &str) -> String {
     match key {
         "machine.dims" => "machine size".to_owned(),
@@ -320,7 +323,7 @@ fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
     (plan.find)(metric, at).filter(|interval| interval.mean.is_some())
 }
 
-/// Makes a view of a metric; `fixed` gives the values that the selectors set.
+/// Makes a view of a metric. `fixed` has the values that the selectors set.
 fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> FigureView {
     let Layout { along, colour, panel, .. } = *layout;
     let along = along.unwrap_or_default();
@@ -432,7 +435,7 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> Figu
     view
 }
 
-/// Whether a linear scale would hide the small ones of some numbers.
+/// Whether a linear scale would hide the smallest of the numbers.
 pub(super) fn is_wide<'a>(numbers: impl Iterator<Item = &'a f64> + Clone) -> bool {
     let least = numbers.clone().copied().fold(f64::INFINITY, f64::min);
     let most = numbers.copied().fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Summary sentences of a study: the best values, their lead, and its significance.
+//! Summary sentences of a study: the best values, their lead over others, and its significance.
 
 use serde::Serialize;
 
@@ -26,13 +26,13 @@ const MAX_SETTINGS: usize = 200;
 pub struct SummarySentence {
     pub text: String,
     pub is_clear: bool,
-    /// Keys and values of the selectors of the first figure for which the sentence holds.
+    /// Setting of the first figure's selectors for which the sentence holds, as keys and values.
     pub at: Vec<(String, String)>,
 }
 
 struct Lead {
     best: Vec<usize>,
-    /// Next best scenario, and the best mean divided by its mean; `None` if all are equal.
+    /// Next best scenario, and ratio of the best mean to its mean; `None` if all means are equal.
     next: Option<(usize, Ratio)>,
 }
 
@@ -51,7 +51,8 @@ struct Contest<'a> {
     is_highest: bool,
 }
 
-/// Summary sentences, one for each setting of the selectors, beginning with the initial one.
+/// Summary sentences, one for each setting of the figure's selectors. The initial setting comes
+/// first.
 pub(super) fn findings(
     study: &Study,
     points: &[Point],
@@ -84,7 +85,7 @@ pub(super) fn findings(
     settings.iter().filter_map(finding).collect()
 }
 
-/// Values that are named with their key, since alone they would read as plain words.
+/// Values that are written with their key, because alone they would read as plain words.
 const PLAIN_WORDS: [&str; 10] =
     ["none", "never", "always", "true", "false", "first", "last", "all", "auto", "exact"];
 
@@ -105,7 +106,7 @@ impl Question<'_> {
         Contest { study, results, summary, clock, metric, is_highest: HIGHEST.contains(&metric) }
     }
 
-    /// Scenario with each value of the question's key; all other keys have the values `fixed`.
+    /// Scenarios that differ only in the compared key. All other keys have the values `fixed`.
     fn scenarios(&self, fixed: &[usize]) -> Vec<usize> {
         let mut at = fixed.to_vec();
         let of = |value: usize| {
@@ -115,7 +116,8 @@ impl Question<'_> {
         (0..self.axes[self.along].count()).map(of).collect()
     }
 
-    /// First setting in which the scenarios differ, beginning with `at`; `at` if there is none.
+    /// First setting in which the scenarios differ. `at` is tried first, and returned if there is
+    /// none.
     fn first_setting(&self, metric: &str, at: Vec<usize>, chosen: &[usize]) -> Vec<usize> {
         let differ = |at: &[usize]| {
             let lead = self.contest(metric).lead(&self.scenarios(at));
@@ -145,7 +147,7 @@ impl Question<'_> {
         }
     }
 
-    /// Other swept keys, and a name such as `combinations of load and seed` for their combinations.
+    /// Swept keys other than the compared one, and a text such as `combinations of load and seed`.
     fn others(&self) -> (Vec<usize>, String) {
         let is_other = |&i: &usize| i != self.along && self.axes[i].count() > 1;
         let others: Vec<usize> = (0..self.axes.len()).filter(is_other).collect();
@@ -157,7 +159,8 @@ impl Question<'_> {
         (others, of)
     }
 
-    /// Sentence on the best scenarios in one setting, and whether their lead is significant.
+    /// Sentence on the best scenarios in one setting. The flag tells whether their lead is
+    /// significant.
     fn answer(&self, metric: &str, at: &[usize], nowhere: Option<&str>) -> Option<(String, bool)> {
         let (axes, contest) = (self.axes, self.contest(metric));
         let axis = &axes[self.along];
@@ -205,7 +208,7 @@ impl Question<'_> {
         Some((text, is_clear))
     }
 
-    /// Lists the keys `others` with their values, as in `load = 0.4, scheduler = easy`.
+    /// Text of the keys `others` with their values, such as `load = 0.4, scheduler = easy`.
     fn place(&self, others: &[usize], at: &[usize]) -> String {
         let word = |&axis: &usize| {
             let Axis { key, labels, .. } = &self.axes[axis];
@@ -214,7 +217,9 @@ impl Question<'_> {
         others.iter().map(word).collect::<Vec<_>>().join(", ")
     }
 
-    /// Sentence that scenarios differ significantly in no setting, with the largest difference.
+    /// Sentence that the scenarios differ significantly in no setting, with the largest difference.
+    ///
+    /// It is `None` if they do differ significantly in a setting.
     fn nowhere(&self, metric: &str) -> Option<String> {
         let (contest, (others, of)) = (self.contest(metric), self.others());
         if compared(self.axes) != Some(self.along) {
@@ -269,7 +274,8 @@ impl Question<'_> {
         Some(format!(" {verb} {}.", contest.apart(&ratio, &format!("{words}, the baseline"))))
     }
 
-    /// Sentence on jobs that one scenario refused and another ran, without which a mean may be low.
+    /// Sentence on jobs that one scenario refused and another ran. Without such jobs, a mean may be
+    /// too low.
     fn refusals(&self, lead: &Lead, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
         let refused = |scenario: usize| {
             let counts = self.results.runs.get(scenario).map_or(&[][..], ScenarioRuns::refused);
@@ -294,7 +300,8 @@ impl Question<'_> {
         }
     }
 
-    /// Sentence on metrics for which another value of the key, the same for all of them, is best.
+    /// Sentence on metrics that are best at another value of the key. It is one value for all of
+    /// them.
     fn elsewhere_best(
         &self,
         first: &Contest<'_>,
@@ -330,7 +337,7 @@ impl Contest<'_> {
         value(&self.summary.rows.get(scenario)?.metrics, self.metric).mean
     }
 
-    /// Ratio of the metric's means in two scenarios, computed from pairs of runs.
+    /// Ratio between the means of the metric in two scenarios, computed from pairs of runs.
     fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
         let found = ratio(self.study, self.results, (one, other), self.metric)?;
         let is_below = self.mean(one)? < self.mean(other)?;
@@ -365,7 +372,10 @@ impl Contest<'_> {
         ranked.into_iter().map(|(_, scenario)| scenario).collect()
     }
 
-    /// Lead of the best scenario; `None` if fewer than two have a mean or they cannot be compared.
+    /// Lead of the best scenario among others.
+    ///
+    /// It is `None` if fewer than two scenarios have a mean, or if the best ones cannot be
+    /// compared.
     fn lead(&self, among: &[usize]) -> Option<Lead> {
         let ranked = self.ranked(among);
         let (&first, _) = ranked.split_first().filter(|(_, rest)| !rest.is_empty())?;
@@ -379,7 +389,7 @@ impl Contest<'_> {
         Some(Lead { best, next })
     }
 
-    /// Formats a ratio to the mean of `other`: `12 % below easy (95 % interval: 9 to 15 %)`.
+    /// Text on a ratio to the mean of `other`, as in `12 % below easy (95 % interval: 9 to 15 %)`.
     fn apart(&self, ratio: &Ratio, other: &str) -> String {
         let side = |ratio: f64| if ratio > 1.0 { "above" } else { "below" };
         let by = format!("{} % {} {other}", percent(ratio.mean), side(ratio.mean));
@@ -404,7 +414,7 @@ impl Contest<'_> {
         format!("{by} (95 % interval: {interval})")
     }
 
-    /// Sentence that the runs do not decide between two means; empty if they do.
+    /// Sentence that the runs do not decide which of two means is larger; empty if they do.
     fn undecided(&self, ratio: &Ratio, other: &str) -> String {
         let is_bounded = ratio.ends.is_none_or(|[_, high]| high.is_finite());
         let metric = title(self.metric).to_lowercase();
@@ -416,10 +426,11 @@ impl Contest<'_> {
         }
     }
 
-    /// Sentence on the scenarios that are not significantly worse than the best.
+    /// Sentence on the scenarios that are not significantly worse than the best scenario.
     ///
-    /// It is empty if there are none, or if no two of the scenarios `ranked` differ significantly.
-    /// Scenarios whose difference `text` gives, such as the next best one, are left out.
+    /// It is empty if there are no such scenarios, or if no two of the scenarios `ranked` differ
+    /// significantly. If `text` already gives the difference of a scenario, such as the next best
+    /// one, this scenario is left out.
     fn not_worse(
         &self,
         lead: &Lead,
@@ -447,7 +458,8 @@ impl Contest<'_> {
         }
     }
 
-    /// Sentence on the scenarios whose queue grows to the end; otherwise empty.
+    /// Sentence on the scenarios whose queue grows until the end of the run; empty if there are
+    /// none.
     ///
     /// It is also empty if the metric is not a time, a slowdown or a queue length.
     fn overload(&self, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
@@ -531,7 +543,8 @@ impl Contest<'_> {
         )
     }
 
-    /// Sentence on the best and the worst value of a numeric key, and whether they differ clearly.
+    /// Sentence on the best and the worst value of a numeric key. The flag tells if they differ
+    /// clearly.
     fn span(&self, among: &[usize], name: &dyn Fn(usize) -> String) -> Option<(String, bool)> {
         let ranked = self.ranked(among);
         let [best, .., worst] = ranked[..] else { return None };
@@ -625,7 +638,7 @@ fn joined(names: &[String]) -> String {
     }
 }
 
-/// Formats the difference of a ratio from 1 in percent, with more digits just below 100 %.
+/// Formats how far a ratio is from 1, in percent. Values just below 100 % get more digits.
 fn percent(ratio: f64) -> String {
     let percent = 100.0 * (ratio - 1.0).abs();
     let left = 100.0 - percent;

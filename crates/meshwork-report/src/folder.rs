@@ -1,4 +1,4 @@
-//! Reading of studies in results folders: text, request and stored runs.
+//! Reads studies from results folders: their text, their request and their stored runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,8 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
     })
 }
 
-/// Reconstructs a request from its runs, because folders of older versions do not store it.
+/// Reconstructs the request of a study from its runs, because older versions did not store
+/// requests.
 fn guess(folder: &Path) -> StudyRequest {
     let mut guess = StudyRequest::guess();
     let learn = |_: &Head<'_>, line: &[u8]| {
@@ -65,7 +66,7 @@ fn guess(folder: &Path) -> StudyRequest {
     guess
 }
 
-/// Folders of studies, those of papers first: `folder` itself, else its subfolders.
+/// Folders of studies: `folder` itself, or else its subfolders. Studies of papers come first.
 pub(super) fn studies(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
     let shown = folder.display();
     if !folder.is_dir() {
@@ -114,7 +115,7 @@ fn inner_folders(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
     Ok(folders)
 }
 
-/// Index of each built-in study in the order of papers and figures, by name.
+/// Positions of the built-in studies, by name, in the order of papers and figures.
 fn order() -> BTreeMap<String, usize> {
     let names: Vec<&str> =
         sources().map(|(file, _)| file.strip_suffix(".toml").unwrap_or(file)).collect();

@@ -17,7 +17,7 @@ static SCRIPT: &str = include_str!("../assets/dist/page.js");
 
 static LIVE: &str = include_str!("../assets/live/live.html");
 
-/// Security policy of a page: nothing may be fetched.
+/// Security policy of a page: the page may fetch nothing.
 pub const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
@@ -39,7 +39,7 @@ pub fn head(title: &str, policy: &str, styles: &[&str]) -> Markup {
     }
 }
 
-/// Makes the whole page; a live page requests updates.
+/// Makes the whole page. If `is_live`, the page requests updates.
 pub(super) fn page(report: &Report, is_live: bool) -> String {
     let markup = html! {
         (DOCTYPE)
@@ -90,7 +90,8 @@ pub(super) fn results(report: &Report) -> Markup {
     }
 }
 
-/// Table of contents of several sections, with the number of claims of each verdict.
+/// Table of contents of a page with several sections. An entry has the number of claims per
+/// verdict.
 fn contents(report: &Report) -> Markup {
     let before =
         |index: usize| index.checked_sub(1).and_then(|i| report.sections[i].paper.as_ref());
@@ -158,7 +159,7 @@ fn paper_heading(report: &Report, section: &Section) -> Markup {
     }
 }
 
-/// Verdicts by paper, with reasons for claims that are not borne out.
+/// Table of verdicts by paper, with the reasons for claims that are not borne out.
 fn overview_table(overview: &Overview, report: &Report) -> Markup {
     // The last verdict, of claims that cannot be checked, is rare.
     let last = overview.verdicts.len() - 1;
@@ -233,7 +234,7 @@ fn claim_id(section: &Section, claim: usize) -> String {
     format!("{}-claim-{}", section.id, claim + 1)
 }
 
-/// Link to the first claim of a paper with a verdict; empty if no claim has it.
+/// Link to the first claim of a paper that has the given verdict; empty if there is none.
 fn first_claim(paper: &PaperLine, verdict: &str, report: &Report) -> String {
     let found = paper.claims.iter().find(|(.., own)| own == verdict);
     found.map_or_else(String::new, |(section, claim, _)| {
@@ -298,7 +299,7 @@ fn section_html(section: &Section, is_alone: bool) -> Markup {
     }
 }
 
-/// Heading within a section, one level higher if the section is the only one of the page.
+/// Heading within a section. It is one level higher if the page has only one section.
 pub(super) fn heading(is_alone: bool, text: &str) -> Markup {
     html! { @if is_alone { h3.small { (text) } } @else { h4 { (text) } } }
 }
@@ -311,7 +312,8 @@ fn source(claim: &ClaimLine) -> Markup {
     html! { @if let Some(source) = &claim.source { span.source { (source) } } }
 }
 
-/// Claim; with an `id`, also the combinations of swept values for which it was checked.
+/// HTML of a claim. If `id` is given, it includes the combinations of swept values that were
+/// checked.
 fn claim_html(claim: &ClaimLine, source: &Markup, id: Option<String>) -> Markup {
     let with_cells = id.is_some();
     html! {
@@ -390,7 +392,7 @@ const CHARACTER: usize = 8;
 
 const BETWEEN: usize = 23;
 
-/// CSS that turns each row of a table too wide for its container into a block.
+/// CSS for a table that is too wide for its container: each row becomes a block.
 fn narrow(table: &ReportTable, id: &str) -> String {
     // `beside` is the class with which the script measures the full width of the columns.
     let own = format!("[id=\"{id}\"]:not(.beside)");

@@ -1,8 +1,8 @@
 //! Reports on studies: plots, tables and claims in a single HTML file.
 //!
-//! [`Report::read`] reads a folder that `meshwork run --out` or `meshwork reproduce` wrote;
-//! [`Report::of`] takes studies in memory, finished or not. [`Report::html`] is a pure function of
-//! the report. Every number comes from the [`Summary`] that also writes `summary.csv`.
+//! [`Report::read`] reads a folder that `meshwork run --out` or `meshwork reproduce` wrote.
+//! [`Report::of`] takes studies in memory, whether finished or not. [`Report::html`] is a pure
+//! function of the report. Every number comes from the [`Summary`] that also writes `summary.csv`.
 //! [`resampled`] compares a log with logs that were resampled from it.
 //!
 //! The page's script, `drawFigures(root, data)` in `assets/report/figures.js`, takes
@@ -57,7 +57,7 @@ pub use raced::StoredChoice;
 pub use tables::{ReportTable, TableCell};
 pub use views::{Bound, Dates, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 
-/// Maximum number of rows of a table in the page; the CSV file has all.
+/// Maximum number of rows of a table in the page. The CSV file has all rows.
 const MAX_ROWS: usize = 2000;
 
 const FIGURE_WIDTH: f64 = 720.0;
@@ -107,9 +107,10 @@ pub struct Section {
     pub facts: Vec<Fact>,
     pub command: String,
     pub source: String,
-    /// Summary sentences, one for each setting of the selectors, the initial one first.
+    /// Summary sentences, one for each setting of the figure's selectors. The initial setting comes
+    /// first.
     pub findings: Vec<SummarySentence>,
-    /// Warnings that change the meaning of the numbers.
+    /// Warnings without which the numbers would be misread.
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
     pub growing: Vec<usize>,
@@ -119,7 +120,7 @@ pub struct Section {
     pub claims: Vec<ClaimLine>,
     pub figures: Vec<Figure>,
     pub tables: Vec<ReportTable>,
-    /// Common clock of the scenarios; with `start` if they all read one log.
+    /// Clock that all scenarios share. It has a `start` if all scenarios read one log.
     pub clock: Clock,
     pub recordings: Vec<Recording>,
     pub without_map: Vec<String>,
@@ -132,7 +133,9 @@ pub struct ClaimLine {
     pub source: Option<String>,
     pub verdict: String,
     pub reason: String,
-    /// For each combination of swept values, whether the claim holds, if decided, and its numbers.
+    /// For each combination of swept values, whether the claim holds, and its numbers.
+    ///
+    /// If this is undecided, the first value is `None`.
     pub cells: Vec<(Option<bool>, String)>,
 }
 
@@ -380,7 +383,7 @@ fn lowered(title: &str) -> String {
     title.strip_prefix("Figure").map_or_else(|| title.to_owned(), |rest| format!("figure{rest}"))
 }
 
-/// Makes titles of sections unique by appending words of the id.
+/// Makes the titles of sections unique by appending words of the section's id.
 fn title_apart(sections: &mut [Section]) {
     for i in 1..sections.len() {
         let same = sections[..i].iter().filter(|other| other.title == sections[i].title);

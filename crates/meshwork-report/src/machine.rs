@@ -20,7 +20,7 @@ use meshwork_lab::watch::recording::{
 /// Maximum number of timelines in a plot: more lines could not be told apart.
 const GLANCES: usize = 12;
 
-/// Default maximum number of scenarios whose runs are replayed.
+/// Maximum number of scenarios whose runs are replayed, unless the user selected the runs.
 const MAPS: usize = 4;
 
 /// Maximum number of characters of all recordings in a page, unless the user selected the runs.
@@ -29,7 +29,7 @@ const ROOM: usize = 4 << 20;
 /// Selection of the runs that a page replays event by event, and of the jobs in each replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maps {
-    /// Scenario and replication of each run, from 1.
+    /// Runs to replay. Each has the numbers of its scenario and replication, counted from 1.
     pub runs: Vec<(u64, u64)>,
     pub window: RecordingWindow,
 }
@@ -54,7 +54,7 @@ pub(super) struct Recorded {
     pub(super) timelines: Vec<Timeline>,
 }
 
-/// Makes recordings of the runs that `maps` selects, and timelines of one run per scenario.
+/// Makes recordings of the runs that `maps` selects, and timelines with one run per scenario.
 pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Recorded, Refused> {
     if maps.window.jobs == 0 {
         return Ok(Recorded::default());
@@ -189,7 +189,7 @@ fn one(
     })
 }
 
-/// Stored run of the study in `folder`, found by scenario and replication, both from 1.
+/// Stored run of the study in `folder`. `run` has its scenario and replication, counted from 1.
 pub fn stored_run(
     catalogue: &Catalogue,
     folder: &Path,
@@ -206,7 +206,9 @@ pub fn stored_run(
     )))
 }
 
-/// Element for the map of the machine; empty without a recording or a note on its absence.
+/// HTML element for the map of the machine.
+///
+/// It is empty without a recording, unless there is a note on why a recording is missing.
 pub(super) fn html(section: &Section, is_alone: bool) -> Markup {
     let title = format!("{}-machine", section.id);
     html! {

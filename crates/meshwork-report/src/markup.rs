@@ -20,7 +20,7 @@ pub fn sentence(text: &str) -> String {
     text
 }
 
-/// Shows parts of a text in backticks as code.
+/// Shows the parts of a text that are in backticks as code.
 fn coded(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     // An unpaired backtick is kept as it is.

@@ -10,7 +10,7 @@ const COLOURS: usize = 10;
 
 type Colours = BTreeMap<(String, String), usize>;
 
-/// Gives each value of a coloured key the same colour in all sections, if possible.
+/// Gives each value of a swept key the same colour in all sections, if possible.
 pub(super) fn agree(sections: &mut [Section]) {
     let mut known = Colours::new();
     for section in sections {
@@ -59,7 +59,7 @@ fn coloured(view: &FigureView) -> Vec<(&str, usize, &str)> {
     names.map(|(name, &colour)| (&*view.x.key, colour, &**name)).collect()
 }
 
-/// First name of a line that several values share, which decides its colour.
+/// First name of a line that several values share. It decides the colour of the line.
 fn first_name(name: &str) -> &str {
     name.split(EQUAL).next().unwrap_or(name)
 }

@@ -1,7 +1,7 @@
 //! Part of a report about a choice by `meshwork choose`: race, candidates, effects and trade-off.
 //!
-//! The outcome is in `choice.json`. Dropped candidates have fewer replications, so these figures
-//! replace the usual ones, which assume equal numbers.
+//! The outcome is in `choice.json`. Candidates that were dropped have fewer replications. So this
+//! part replaces the usual figures, which assume equal numbers of replications.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use meshwork_lab::text::number::{count, significant};
 
 const MAX_LINES: usize = 6;
 
-/// Number of lines that must remain without the candidates dropped first.
+/// Number of lines that must remain if the candidates that were dropped first get no line.
 const MIN_LINES: usize = 2;
 
 /// Ratio of the largest to the smallest value above which an axis of the trade-off is logarithmic.
@@ -67,7 +67,8 @@ struct StoredCandidate {
     replications: u64,
     mean: Option<f64>,
     second: Option<f64>,
-    /// Pairs of runs, and mean difference from the chosen candidate with its interval's ends.
+    /// Comparisons with the chosen candidate: pairs of runs, mean difference, and ends of its
+    /// interval.
     course: Vec<(u64, Option<f64>, Option<f64>, Option<f64>)>,
 }
 
@@ -78,13 +79,13 @@ struct StoredEffect {
     effect: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
-    /// Number of replications behind the mean effect; 0 in a file of an older version.
+    /// Number of replications from which the effect was computed; 0 in a file of an older version.
     #[serde(default)]
     replications: u64,
 }
 
 impl StoredChoice {
-    /// Reads the outcome of a choice; `None` if `folder` has none of this study.
+    /// Reads the outcome of a choice; `None` if `folder` has no outcome for this study.
     pub(super) fn read(folder: &Path, study: &str) -> Option<StoredChoice> {
         let path = folder.join(CHOICE);
         let bytes = read_whole(&path.display().to_string(), &path, MAX_RECORDS).ok()?;
@@ -103,7 +104,8 @@ impl StoredChoice {
         self.choice.as_ref().is_some_and(|own| own.scenario == candidate.scenario)
     }
 
-    /// Candidates from best to worst: the choice, candidates still in the race, and those dropped.
+    /// Candidates from best to worst: the choice, others still in the race, then dropped
+    /// candidates.
     fn ranked(&self) -> Vec<&StoredCandidate> {
         let fates = ["racing", "beaten", "unfit", "growing", "failed", "screened"];
         let rank = |own: &StoredCandidate| fates.iter().position(|fate| *fate == own.fate);
@@ -227,7 +229,8 @@ impl StoredChoice {
         (!is_empty).then(|| figure(section, "race", "The race", Vec::new(), vec![view]))
     }
 
-    /// Figure of the number of candidates left, and of the guaranteed bound, over the race.
+    /// Figure that shows how the number of remaining candidates and the guaranteed bound fall in
+    /// the race.
     fn left(&self, section: &str) -> Option<Figure> {
         let steps = |value: &dyn Fn(&StoredLook) -> Option<f64>| {
             let mut line = Series::default();
@@ -470,13 +473,13 @@ impl StoredChoice {
     }
 }
 
-/// Whether a linear scale would crowd the small ones of some numbers.
+/// Whether a linear scale would hide the smallest of the numbers.
 fn is_spread(numbers: &[f64]) -> bool {
     let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     least > 0.0 && numbers.iter().any(|&number| number > SPREAD * least)
 }
 
-/// Short name of a candidate: its values of the keys with several values.
+/// Short name of a candidate: its values of all keys that have several values.
 fn name(own: &StoredCandidate, axes: &[Axis]) -> String {
     let places = Axis::places(axes, own.scenario);
     let values = axes.iter().zip(places).filter(|(axis, _)| axis.count() > 1);

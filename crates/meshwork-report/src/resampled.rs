@@ -27,7 +27,7 @@ const WIDTH: f64 = 720.0;
 pub struct ResampledStatistic {
     pub name: &'static str,
     pub log: f64,
-    /// Ends of the range that holds 95 % of the values, for each method of resampling.
+    /// For each method of resampling, ends of the range that holds 95 % of the values.
     pub bands: Vec<[f64; 2]>,
 }
 
@@ -52,7 +52,7 @@ pub struct ResampledLog {
     curves: Vec<Curves>,
 }
 
-/// A curve that is drawn as a plot: its values for the log, and their ranges for resampled logs.
+/// Curve that is drawn as a plot: its values for the log, and their ranges for resampled logs.
 #[derive(Clone, Debug, PartialEq)]
 struct Curves {
     name: &'static str,
@@ -60,7 +60,7 @@ struct Curves {
     what: &'static str,
     x: Vec<f64>,
     log: Vec<f64>,
-    /// 95 % ranges for each resampling method and point of the curve.
+    /// Ranges that hold 95 % of the values, for each resampling method and each point of the curve.
     bands: Vec<Vec<[f64; 2]>>,
 }
 
@@ -97,7 +97,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Correlation of numbers with those `lag` positions later; 0 if they do not vary.
+/// Correlation of numbers with the numbers `lag` positions later; 0 if the numbers do not vary.
 fn correlation(values: &[f64], lag: usize) -> f64 {
     let centre = mean(values);
     let square: f64 = values.iter().map(|x| (x - centre).powi(2)).sum();
@@ -106,7 +106,7 @@ fn correlation(values: &[f64], lag: usize) -> f64 {
     if square > 0.0 { product / square } else { 0.0 }
 }
 
-/// Statistics and curves over `weeks` whole weeks from `first` on.
+/// Computes the statistics and curves of a log for `weeks` whole weeks from the time `first` on.
 fn measured(jobs: &[(Option<i64>, &Job)], first: f64, weeks: usize) -> Measured {
     let span = weeks as f64 * WEEK;
     let (mut hours, mut weekdays) = (vec![0.0; 24], vec![0.0; 7]);
@@ -197,7 +197,7 @@ fn band(mut values: Vec<f64>) -> [f64; 2] {
     [at(0.025), at(0.975)]
 }
 
-/// Resamples a log `count` times by each method in `ways`, on all processors.
+/// Resamples a log `count` times by each method in `ways`. It uses all processors.
 pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog, TraceError> {
     let shown = log.display().to_string();
     let plain = parameters(&shown, &Table::new())?;
@@ -275,7 +275,7 @@ pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog
 }
 
 impl ResampledLog {
-    /// Names and contents of SVG files, with a panel for each method of resampling.
+    /// SVG files, each with its name and content. A file has a panel for each method of resampling.
     #[must_use]
     pub fn figures(&self, title: &str) -> Vec<(String, String)> {
         let drawn = |curves: &Curves| {

@@ -1,4 +1,5 @@
-//! Functions that use the standard catalogue of strategies, which others take as an argument.
+//! Functions that use the standard catalogue of strategies. Other functions take one as an
+//! argument.
 
 use std::path::Path;
 
@@ -8,12 +9,12 @@ use meshwork_lab::Refused;
 use crate::{Maps, Report};
 
 impl Report {
-    /// Reads the report of a results folder, or of a folder of results folders, without replay.
+    /// Reads the report of a results folder, or of a folder of results folders. No run is replayed.
     pub fn read(folder: &Path) -> Result<Report, Refused> {
         Report::with_maps(folder, &Maps::none())
     }
 
-    /// Reads the report of a results folder, in which chosen runs can be replayed event by event.
+    /// Reads the report of a results folder. Selected runs can be replayed in it, event by event.
     pub fn with_maps(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
         Report::with_maps_in(&Catalogue::standard(), folder, maps)
     }

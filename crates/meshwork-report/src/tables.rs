@@ -16,16 +16,16 @@ use meshwork_lab::text::number::{Rounded, count, plural, significant};
 
 const MOST_ACROSS: usize = 6;
 
-/// Number of metrics above which a table of few scenarios has a row for each metric.
+/// Number of metrics above which a table of few scenarios has a row, not a column, for each metric.
 const MANY_METRICS: usize = 8;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReportTable {
     pub title: String,
     pub caption: String,
-    /// CSV file in the page's folder that has all numbers of the table.
+    /// Name of the CSV file, in the page's folder, that has all numbers of the table.
     pub file: &'static str,
-    /// Names of columns, with descriptions, which include the unit of a metric.
+    /// Names of columns with their descriptions. The description of a metric includes its unit.
     pub columns: Vec<(String, String)>,
     pub keys: usize,
     pub rows: Vec<Vec<TableCell>>,
@@ -35,11 +35,11 @@ pub struct ReportTable {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TableCell {
     pub text: String,
-    /// Whether the text is a number, which is right-aligned.
+    /// Whether the text is a number. Numbers are right-aligned.
     pub number: bool,
     /// Whether the cell shows a difference whose interval excludes 0.
     pub marked: bool,
-    /// Small print below the text; usually empty.
+    /// Small print below the text of the cell; usually empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -72,7 +72,7 @@ pub(super) fn all(
     tables
 }
 
-/// Table of a single scenario: a row per metric, with the description of the metric.
+/// Table of a single scenario. Each metric has a row with its description.
 fn of_one(
     row: &SummaryRow,
     names: &[String],
@@ -96,7 +96,7 @@ fn of_one(
     }
 }
 
-/// Transposes a table of few scenarios and many metrics, which would not fit side by side.
+/// Transposes a table of few scenarios if its many metrics would not fit side by side.
 fn turned(table: ReportTable, (meanings, clock): (&Meanings, &Clock)) -> ReportTable {
     let names = &table.columns[table.keys..];
     let is_few = (2..=MOST_ACROSS).contains(&table.rows.len()) && table.more == 0;
@@ -226,7 +226,7 @@ fn sizes(axes: &[Axis], summary: &Summary) -> Option<ReportTable> {
     })
 }
 
-/// Note that some replications of a scenario are missing, if any are.
+/// Note that some replications of a scenario are missing; `None` if all are there.
 fn partial(row: &SummaryRow, expected: &Replications) -> Option<String> {
     let Replications::Fixed(expected) = expected else { return None };
     if row.constant {

@@ -1,4 +1,5 @@
-//! Data of a figure, which `assets/plot/` (in the page) and `draw/` (in SVG files) draw alike.
+//! Data of a figure. `assets/plot/` draws it in the page, and `draw/` draws it equally in SVG
+//! files.
 
 use serde::Serialize;
 
@@ -7,7 +8,7 @@ pub struct Figure {
     pub id: String,
     pub heading: String,
     pub choices: Vec<FigureChoice>,
-    /// One view for each combination of selected values.
+    /// Views of the figure: one for each combination of selected values.
     pub views: Vec<FigureView>,
 }
 
@@ -30,12 +31,13 @@ pub struct FigureChoice {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct FigureView {
-    /// Selected option of each selector; `None` for a selector that does not affect the view.
+    /// Selected option of each selector; `None` if a selector does not affect the view.
     pub at: Vec<Option<usize>>,
     pub title: String,
     pub sentence: String,
     pub style: Style,
-    /// Whether measured values are differences, with a line at 0 and full dots if significant.
+    /// Whether measured values are differences. There is then a line at 0, and significant dots are
+    /// full.
     #[serde(skip_serializing_if = "is_false")]
     #[cfg_attr(test, serde(default))]
     pub differences: bool,
@@ -46,14 +48,14 @@ pub struct FigureView {
     #[serde(skip_serializing_if = "is_false")]
     #[cfg_attr(test, serde(default))]
     pub fixed: bool,
-    /// Expected number of replications per point; points with fewer are drawn faintly.
+    /// Expected number of replications per point. Points with fewer replications are drawn faintly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<u64>,
     pub x: Scale,
     pub y: Scale,
-    /// Swept key with a colour for each value, if there is one.
+    /// Swept key whose values have one colour each, if there is one.
     pub colour: Option<Key>,
-    /// Swept key with a panel for each value, if there is one.
+    /// Swept key whose values have one panel each, if there is one.
     pub panel: Option<Key>,
     /// Names of the panels; empty for a single panel without a name.
     pub panels: Vec<String>,
@@ -67,7 +69,7 @@ pub struct FigureView {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Bound {
-    /// Position of the bounded point on the view's scale `x`: a number, or the index of a name.
+    /// Position of the point on the view's scale `x`: a number, or the index of a name.
     pub x: f64,
     pub y: f64,
     pub panel: usize,
@@ -82,11 +84,12 @@ pub struct Bound {
 pub enum Style {
     /// Points joined by lines, with whiskers that show intervals.
     Lines,
-    /// Scenarios as points with whiskers, placed by two metrics and not joined.
+    /// Scenarios as points with whiskers, placed by two metrics. No line joins the points.
     Points,
-    /// Rows of bars with whiskers, or of dots for differences and on a logarithmic scale.
+    /// Rows of bars with whiskers. For differences or on a logarithmic scale, rows have dots
+    /// instead.
     Rows,
-    /// Steps, which keep each value until the next one, with measured values on the x axis.
+    /// Steps: a line keeps each value until the next point. Measured values are on the x axis.
     Steps,
 }
 
@@ -99,13 +102,13 @@ pub struct Scale {
     /// Unit of the scale; empty if it has none.
     pub unit: String,
     pub log: bool,
-    /// Names of values that are no numbers; the position of a point is the index of its name.
+    /// Names, if the values are not numbers. The position of a point is then the index of its name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    /// Indices of the colours of the names, if each name has its own.
+    /// Index of the colour of each name; empty unless each name has its own colour.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub colours: Vec<usize>,
-    /// All swept numbers on this scale, even without a measured value.
+    /// All swept numbers on this scale, including numbers without a measured value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grid: Vec<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,40 +119,42 @@ pub struct Scale {
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Dates {
     pub seconds: f64,
-    /// Local time of the number 0 on the axis, in seconds since 1970.
+    /// Local time at the number 0 of the axis, in seconds since 1970.
     pub start: i64,
 }
 
-/// Separator between the values of the coloured key that share a line with equal points.
+/// Separator between the names of values that share a line because their points are equal.
 pub(super) const EQUAL: &str = "\u{a0}=\u{a0}";
 
-/// Line, or the bars of one colour, in a panel of a plot.
+/// Data of a panel of a plot: one line, or the bars of one colour.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Series {
-    /// Value of the coloured key; empty if no key has colours.
+    /// Value of the key whose values have colours; empty if there is no such key.
     pub name: String,
     pub colour: usize,
     pub panel: usize,
     /// Positions of the points on the view's scale `x`: numbers, or indices of names.
     pub x: Vec<f64>,
     pub mean: Vec<f64>,
-    /// Half widths of the intervals of the means; empty without intervals.
+    /// Half widths of the intervals of the means; empty if there are no intervals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub half: Vec<Option<f64>>,
-    /// Differences in percent with their intervals; a missing upper end alone is infinite.
+    /// Differences in percent with the ends of their intervals. If only the upper end is missing,
+    /// it is infinite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub percent: Vec<(f64, Option<f64>, Option<f64>)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
-    /// Whether the scenario of each mean has a single run; empty if none has.
+    /// For each mean, whether its scenario has a single run by design; empty if none has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub once: Vec<bool>,
-    /// Names of the points, written beside their marks where there is space; empty without names.
+    /// Names of the points, written beside their marks if there is space; empty if points have no
+    /// names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub labels: Vec<String>,

@@ -5,7 +5,7 @@ use meshwork_slurm::date::{civil, days, written};
 
 const DAY: i64 = 86_400;
 
-/// Possible distances of ticks shorter than a month, in seconds.
+/// Possible distances between ticks in seconds, for distances shorter than a month.
 const STEPS: [i64; 21] = [
     1,
     2,
@@ -34,15 +34,15 @@ const MONTHS: [i64; 13] = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 60
 
 const MONTH: f64 = 30.436_875 * DAY as f64;
 
-/// First Monday after 1970-01-01, in seconds; ticks of one or two weeks are on Mondays.
+/// First Monday after 1970-01-01, in seconds since then. Ticks of one or two weeks are on Mondays.
 const MONDAY: i64 = 4 * DAY;
 
-/// Whether a time in seconds since 1970 is in the years 0 to 9999, which can be formatted.
+/// Whether a time can be formatted: a time in seconds since 1970, in the years 0 to 9999.
 fn is_written(second: f64) -> bool {
     (-62_167_219_200.0..253_402_300_800.0).contains(&second)
 }
 
-/// Ticks of an axis at round dates, with their labels; `about` is their approximate number.
+/// Ticks of an axis at round dates, with their labels. Their number is about `about`.
 pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec<(f64, String)> {
     let (seconds, start) = (dates.seconds, dates.start as f64);
     let (first, last) = (start + from * seconds, start + until * seconds);
@@ -77,7 +77,7 @@ pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec
     ticks
 }
 
-/// Formats a date as short as the step between ticks allows.
+/// Formats the date of a tick as short as the step between ticks allows.
 fn short(second: i64, step: i64) -> String {
     let text = written(second);
     if step >= DAY {

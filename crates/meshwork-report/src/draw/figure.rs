@@ -108,7 +108,7 @@ pub fn legend(number: usize) -> String {
     format!("<svg viewBox=\"-9 -9 18 18\" aria-hidden=\"true\">{out}</svg>")
 }
 
-/// Draws the legend; returns the y coordinate of its lower end.
+/// Draws the legend, and returns the y coordinate of its lower end.
 fn names(out: &mut String, key: &str, view: &FigureView, from: f64, width: f64) -> f64 {
     let theme = &PAPER;
     let (mut x, mut y) = (MARGIN, from + LINE - 4.0);

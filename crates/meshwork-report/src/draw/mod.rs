@@ -1,8 +1,8 @@
 //! Figures as SVG files for papers.
 //!
-//! The scripts in `assets/plot/` draw the same figures in the browser; each has the name of its
-//! counterpart here. The tests of both implementations compare with the drawings in
-//! `assets/test/figures/`. Only `parts` has no counterpart.
+//! The scripts in `assets/plot/` draw the same figures in the browser. Each script has the name of
+//! its counterpart here; only `parts` has none. The tests of both implementations compare their
+//! output with the drawings in `assets/test/figures/`.
 
 mod dates;
 mod figure;

@@ -1,6 +1,6 @@
-//! Selection and formatting of numbers along an axis.
+//! Selection and formatting of the numbers along an axis.
 
-/// Puts commas between groups of three digits, if there are five or more before the point.
+/// Puts commas between groups of three digits, if at least five digits precede the decimal point.
 fn grouped(text: &str) -> String {
     let (whole, part) =
         text.split_once('.').map_or((text, None), |(whole, part)| (whole, Some(part)));
@@ -62,7 +62,7 @@ fn fixed(number: f64, decimals: usize) -> String {
     grouped(&format!("{:.decimals$}", if rounded == 0.0 { 0.0 } else { rounded }).replace('-', "−"))
 }
 
-/// Formats a mean and its half width, both to the second digit of the half width.
+/// Formats a mean and its half width. Both are rounded to the second digit of the half width.
 pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     let Some(half) = half else { return brief(mean) };
     let decimals = 1.0 - half.log10().floor();
@@ -73,7 +73,7 @@ pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     format!("{} ± {}", fixed(mean, decimals), fixed(half, decimals))
 }
 
-/// Formats a signed percentage with the ends of its interval; the upper one may be infinite.
+/// Formats a signed percentage with the ends of its interval. The upper end may be infinite.
 pub(super) fn percent(mean: f64, ends: Option<[f64; 2]>) -> String {
     let signed = |number: f64, decimals: usize| {
         format!("{}{}", if number > 0.0 { "+" } else { "" }, fixed(number, decimals))
@@ -89,23 +89,23 @@ pub(super) fn percent(mean: f64, ends: Option<[f64; 2]>) -> String {
     format!("{} % ({} to {top})", signed(mean, own), signed(low, own))
 }
 
-/// Converts a difference in percent to a ratio to the baseline.
+/// Converts a difference from a baseline, in percent, to a ratio to the baseline.
 pub(super) fn ratio_of(percent: f64) -> f64 {
     1.0 + percent / 100.0
 }
 
-/// Converts a ratio to the baseline to a difference in percent, with nine significant digits.
+/// Converts a ratio to a baseline to a difference in percent, with nine significant digits.
 pub(super) fn percent_of(ratio: f64) -> f64 {
     let percent = 100.0 * (ratio - 1.0);
     format!("{percent:.8e}").parse().unwrap_or(percent) + 0.0
 }
 
-/// Ticks in percent, such as −90, 0 and +900, for an axis that is logarithmic in the ratio.
+/// Ticks in percent, such as −90, 0 and +900, for an axis on which ratios are logarithmic.
 pub(super) fn ratio_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
     log_ticks(ratio_of(from), ratio_of(until), most).into_iter().map(percent_of).collect()
 }
 
-/// Multiples in a range of 1, 2 or 5 times a power of ten; `about` is their approximate number.
+/// Ticks in a range: multiples of 1, 2 or 5 times a power of ten. Their number is about `about`.
 pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     let span = until - from;
     if span.is_nan() || span <= 0.0 {
@@ -132,7 +132,7 @@ pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     ticks.take_while(|&tick| tick <= until + at(1.0) * 1e-9).collect()
 }
 
-/// Possible ticks of a logarithmic axis, from dense to sparse: mantissas and a step of exponents.
+/// Sets of ticks of a logarithmic axis, from dense to sparse: mantissas, and a step of exponents.
 const SETS: [(&[f64], i32); 8] = [
     (&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1),
     (&[1.0, 2.0, 3.0, 5.0, 7.0], 1),
@@ -144,7 +144,7 @@ const SETS: [(&[f64], i32); 8] = [
     (&[1.0], 10),
 ];
 
-/// Ticks of a logarithmic axis, at most `most`, but at least two.
+/// Ticks of a logarithmic axis: at least two, and otherwise at most `most`.
 pub(super) fn log_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
     let (first, last) = (from.log10().floor() as i32, until.log10().ceil() as i32);
     let mut finer = linear_ticks(from, until, most - 1.0);

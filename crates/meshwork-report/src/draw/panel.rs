@@ -13,14 +13,14 @@ use crate::views::{Bound, FigureView, Scale, Style};
 
 const SMALL: f64 = 11.0;
 
-/// Font size in pixels at which plain text is about as wide as bold text of the usual size.
+/// Font size in pixels at which plain text is about as wide as bold text of the usual font size.
 const BOLD: f64 = 13.0;
 const SMALLER: &str = " font-size=\"11\"";
 
-/// Minimum width in pixels of a panel that names each line at its end.
+/// Minimum width in pixels of a panel in which the name of each line stands at the line's end.
 const NAMED: f64 = 420.0;
 
-/// Maximum share of a panel's width for the names at the ends of its lines.
+/// Maximum fraction of a panel's width that the names at the ends of its lines may take.
 const NAME: f64 = 0.4;
 
 /// Minimum vertical distance of names at the ends of lines, in pixels.
@@ -43,7 +43,7 @@ pub(super) struct Common<'a> {
     domain: [f64; 2],
     log: bool,
     in_percent: bool,
-    /// Mean of each name's values in all panels, by which names can be sorted.
+    /// Mean of the values of each name in all panels. Names can be sorted by it.
     order: BTreeMap<usize, f64>,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Common<'a> {
         if self.in_percent { format!("{} (%)", scale.label) } else { label(scale) }
     }
 
-    /// Ticks of the horizontal axis: dates, or the swept values if they fit, or round numbers.
+    /// Ticks of the horizontal axis: dates, or swept values if they fit, or else round numbers.
     fn ticks_along(&self, log: bool, domain: [f64; 2], width: f64) -> Vec<(f64, String)> {
         let about = (width / 90.0).floor().max(2.0);
         let dates = self.view.x.dates.filter(|_| !log);
@@ -254,7 +254,7 @@ impl<'a> Common<'a> {
             .map(|bound| (bound, self.view.series[bound.series].colour))
     }
 
-    /// Draws a panel with a row of bars or dots for each name, with the means along the x axis.
+    /// Draws a panel with a row of bars or dots for each name. The x axis shows the means.
     fn rows(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, log, .. } = *self;
         let names = &view.x.names;
@@ -371,7 +371,8 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// Ticks of a logarithmic axis. An axis in percent is logarithmic in the ratio to the baseline.
+    /// Ticks of a logarithmic axis. On an axis in percent, the ratios to the baseline are
+    /// logarithmic.
     fn log_ticks(&self, [from, until]: [f64; 2], most: f64) -> Vec<f64> {
         let ticks = if self.in_percent { ratio_ticks } else { log_ticks };
         ticks(from, until, most)
@@ -397,7 +398,7 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// Indices of the names that get a row of bars or dots, from top to bottom.
+    /// Indices of the names that have a row of bars or dots, from top to bottom.
     fn places(&self, points: &[&Point], is_one: bool) -> Vec<usize> {
         let mut places: Vec<usize> = points.iter().map(|point| point.x as usize).collect();
         places.sort_unstable();
@@ -410,14 +411,14 @@ impl<'a> Common<'a> {
     }
 }
 
-/// Draws a bound of a claim as a stroke, with an arrow to the side on which the claim holds.
+/// Draws a bound of a claim as a stroke, with an arrow that points to where the claim holds.
 fn draw_bound(svg: &mut String, [x, y]: At, [dx, dy]: At, colour: &str) {
     line(svg, [x - 9.0 * dy, y - 9.0 * dx, x + 9.0 * dy, y + 9.0 * dx], colour, 2.5, "");
     line(svg, [x, y, x + 9.0 * dx, y + 9.0 * dy], colour, 1.5, "");
     beyond(svg, [x + 9.0 * dx, y + 9.0 * dy], [dx, dy], colour);
 }
 
-/// Writes names at the right ends of lines. Names that would overlap are moved apart.
+/// Writes the names of lines at their right ends. Names that would overlap are moved apart.
 fn names_of_lines(
     svg: &mut String,
     mut ends: Vec<(At, &str, &str)>,
@@ -442,7 +443,7 @@ fn names_of_lines(
     }
 }
 
-/// Writes the names of points at the first free place: beside the mark, above it or below it.
+/// Writes the name of each point at the first free place beside its mark, above it or below it.
 fn labels(
     svg: &mut String,
     points: &[(At, &str)],
@@ -484,7 +485,7 @@ fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     seen
 }
 
-/// Centre of a text at `x`, shifted so that the whole text is visible.
+/// Position of the centre of a text: `x`, shifted so that the whole text is visible.
 fn inside(x: f64, half: f64, width: f64) -> f64 {
     x.min(width - half).max(half)
 }

@@ -1,4 +1,4 @@
-//! Stacked bars on a common scale.
+//! Draws stacked bars on a common scale.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,11 @@ use super::numbers::{linear_ticks, tick};
 use super::svg::{COLOURS, SIZE, at, escaped, line, rect, shortened, text, wide};
 use super::view::extent;
 
-/// Height in pixels of a bar with its name above it.
+/// Height in pixels of a bar together with the name above it.
 const ROW: f64 = 44.0;
 
-/// Draws stacked bars: the name above, the text to the right, and the sizes of the parts.
+/// Draws stacked bars. Each bar has its name above it, its text to the right, and sizes of its
+/// parts.
 pub fn parts(bars: &[(String, String, Vec<f64>)], unit: &str, label: &str, width: f64) -> String {
     let most = bars.iter().map(|(.., own)| own.iter().sum::<f64>()).fold(0.0, f64::max);
     let most = if most > 0.0 { most } else { 1.0 };

@@ -104,7 +104,7 @@ pub fn sample(out: &mut String, number: usize, [x, y]: At, stroke: &str) {
     path(out, &[vec![[x - 13.0, y], [x + 13.0, y]]], stroke, 2.0, &dashed(number));
 }
 
-/// Corners of the mark of each colour, of about equal area; the first is a circle.
+/// Corners of the mark of each colour. Marks have about equal areas; the first one is a circle.
 const SHAPES: [&[At]; 10] = [
     &[],
     &[[-0.89, -0.89], [0.89, -0.89], [0.89, 0.89], [-0.89, 0.89]],

@@ -1,11 +1,11 @@
-//! Points of a view, and the ranges of its scales.
+//! Points of a view of a figure, and the ranges of its scales.
 
 use super::numbers::{percent, percent_of, ratio_of, rounded};
 use crate::views::{FigureView, Scale, Style};
 
 #[derive(Clone, Debug)]
 pub(super) struct Point {
-    /// Position on the view's scale `x`: a number, or the index of a name.
+    /// Position of the point on the scale `x` of its view: a number, or the index of a name.
     pub(super) x: f64,
     pub(super) mean: f64,
     pub(super) half: Option<f64>,
@@ -22,7 +22,7 @@ pub(super) fn has_percent(view: &FigureView) -> bool {
     view.series.iter().any(|series| !series.percent.is_empty())
 }
 
-/// All points, series by series. Differences are in percent if `in_percent`.
+/// All points of a view, series by series. If `in_percent`, differences are in percent.
 pub(super) fn points(view: &FigureView, in_percent: bool) -> Vec<Point> {
     let mut all = Vec::new();
     for series in &view.series {
@@ -70,8 +70,8 @@ impl Point {
 
     /// Whether the point's whisker extends below a range, and whether it extends above the range.
     ///
-    /// A range that begins at 0 has nothing below it, except for `differences`. The result is
-    /// `None` if the point has no whisker, or if its whisker lies outside the range.
+    /// If a range begins at 0, nothing counts as below it, unless the values are `differences`. The
+    /// result is `None` if the point has no whisker, or if its whisker lies outside the range.
     pub(super) fn whisker(&self, [from, until]: [f64; 2], differences: bool) -> Option<[bool; 2]> {
         let is_there = self.half.is_some_and(|half| half > 0.0);
         (is_there && self.low <= until && self.high >= from)
@@ -95,12 +95,12 @@ pub(super) fn label(scale: &Scale) -> String {
     }
 }
 
-/// Whether the scale of measured values (`x` in a step plot) is logarithmic.
+/// Whether the scale of measured values is logarithmic. In a step plot, this is the scale `x`.
 pub(crate) fn is_log(view: &FigureView) -> bool {
     if view.style == Style::Steps { view.x.log } else { view.y.log }
 }
 
-/// Widens a range at both ends, except at an end that is 0. The range of only 0 grows upwards.
+/// Widens a range at both ends, except at an end that is 0. A range from 0 to 0 is widened upwards.
 fn padded(low: f64, high: f64) -> [f64; 2] {
     let available = [(high - low) * 0.05, high.abs() * 0.1, 1.0]
         .into_iter()
@@ -121,7 +121,7 @@ pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
     })
 }
 
-/// Range of the scale of measured values, with all means; intervals may extend beyond it.
+/// Range of the scale of measured values. It has all means, but intervals may extend beyond it.
 pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
     if log && view.differences {
         let ratio = |point: &Point| Point {
@@ -169,7 +169,8 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     if from > 0.0 && least < 0.6 * most { padded(0.0, until) } else { padded(from, until) }
 }
 
-/// Value to which a scale must extend to show an interval that ends at `bound`, or its inner half.
+/// Value to which a scale extends for an interval that ends at `bound`. If `bound` is farther from
+/// `mean` than `spread`, the scale extends only half of `spread` from `mean`.
 fn cut(bound: f64, mean: f64, spread: f64) -> f64 {
     if (bound - mean).abs() <= spread.abs() { bound } else { mean + spread / 2.0 }
 }
@@ -199,7 +200,8 @@ pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] 
     }
 }
 
-/// Function that maps a range of numbers to coordinates; numbers outside map to its ends.
+/// Function that maps a range of numbers to coordinates. Numbers outside of the range map to its
+/// ends.
 pub(super) fn scale(
     [from, until]: [f64; 2],
     [first, last]: [f64; 2],
