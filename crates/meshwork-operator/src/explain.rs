@@ -247,8 +247,7 @@ fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<N
     all
 }
 
-/// Free boxes of a size that are not listed, although their shape is, in other orientations or
-/// corners.
+/// Free boxes of a size that the topology lists only in other orientations or at other corners.
 fn listings(
     state: &MachineState,
     partition: &str,

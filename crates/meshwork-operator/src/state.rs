@@ -226,8 +226,8 @@ impl MachineState {
             .map_err(|says| format!("{file}, {says}"))
     }
 
-    /// Reads the last answer of `meshwork place --slurm` to `show`. It has no waiting jobs and no
-    /// times.
+    /// Reads the last answer of `meshwork place --slurm` to `show`. The state has no waiting jobs
+    /// and no times.
     pub fn of_place(machine: SlurmMachine, answers: &Path) -> Result<MachineState, String> {
         let file = answers.display().to_string();
         let text = read_text(answers).map_err(|trouble| trouble.to_string())?;

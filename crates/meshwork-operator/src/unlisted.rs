@@ -12,7 +12,6 @@ pub enum Unlisted {
     /// The job requests the next larger listed size, if there is one.
     #[default]
     RoundUp,
-    /// Slurm refuses the job.
     Refuse,
 }
 

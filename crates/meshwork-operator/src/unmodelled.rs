@@ -39,8 +39,8 @@ impl std::fmt::Display for Unmodelled {
 
 /// Features of a machine and its history that the [controller model](super::controller) leaves out.
 ///
-/// Reservations, QOS, limits and fair shares are modelled if the site has their tables. Without its
-/// table, such a feature is left out.
+/// Reservations, QOS, limits and fair shares are modelled if the site has their tables. Without a
+/// table, the feature is left out.
 #[must_use]
 pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let stays = &history.stays;

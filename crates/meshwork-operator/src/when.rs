@@ -22,8 +22,8 @@ const LEAST_SIMILAR: usize = 20;
 /// Largest ratio between the time limits of two jobs that count as similar.
 const SIMILAR_LIMITS: f64 = 1.5;
 
-/// Possible periods of submissions in seconds: a week and a day. A history must contain at least
-/// [`LEAST_PERIODS`] of a period.
+/// Possible periods of submissions in seconds: a week and a day. A period is used if the history is
+/// at least [`LEAST_PERIODS`] times as long.
 const PERIODS: [Second; 2] = [7 * 86_400, 86_400];
 const LEAST_PERIODS: Second = 3;
 
@@ -36,7 +36,7 @@ const SHORTEST_PIECE: Second = 60;
 /// Number of earlier instants at which predictions are compared with recorded starts.
 const EARLIER: Second = 8;
 
-/// Minimum number of recorded starts by which predicted intervals are corrected.
+/// Minimum number of recorded starts that are needed to correct predicted intervals.
 const LEAST_STARTS: usize = 30;
 
 /// Seconds added to two waits before their ratio is taken, because waits are only known to the
@@ -140,8 +140,8 @@ impl<'a> RunTimes<'a> {
 /// early or too late.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastRatios {
-    /// For each time of the interval, ratios in ascending order. The flag tells whether the job
-    /// started.
+    /// For each time of the interval, ratios in ascending order. The flag tells whether the start
+    /// is known.
     of: [Vec<(f64, bool)>; 3],
 }
 

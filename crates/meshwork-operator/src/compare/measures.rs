@@ -23,8 +23,7 @@ pub enum ReplayMeasure {
     BoundedSlowdown,
     WaitFor(Cause),
     Never,
-    /// Node-hours that are lost because the jobs never start: number of nodes times recorded run
-    /// time.
+    /// Node-hours of jobs that never start: number of nodes times recorded run time.
     RejectedNodeHours,
     PaddingNodeHours,
     /// Fraction of the machine's node-time in use. Nodes beyond a job's request do not count.
@@ -164,7 +163,7 @@ pub(super) enum Scope {
     MeanOfTime,
 }
 
-/// Counter of node-time in use on shared nodes. If several jobs use a node at once, it counts once.
+/// Counter of node-time in use on shared nodes. Time in which several jobs use a node counts once.
 #[derive(Default)]
 pub(super) struct Shared {
     /// Time up to which the use of each node has been counted.
@@ -172,9 +171,10 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Counts the node-time of a job up to `until`, except where an earlier job's use was counted.
-    /// Jobs must be passed in the order of their starts. If a node of the job has time to count,
-    /// `add` gets the node and the beginning of this time.
+    /// Counts the node-time of a job up to `until`, without times that earlier calls counted.
+    ///
+    /// The jobs of the calls must be in the order of their starts. For each node with uncounted
+    /// time, `add` gets the node and the beginning of this time.
     pub(super) fn added(
         &mut self,
         nodes: &NodeSet,

@@ -37,7 +37,7 @@ pub(crate) struct ReplayedReasons {
     pub(crate) last_pass: Option<f64>,
 }
 
-/// Submission in a future: index of the copied job, time, and run time in seconds.
+/// Submission in a sampled future: index of the copied job, time, and run time in seconds.
 pub(crate) type LaterJob = (usize, Second, Second);
 
 impl<'a> ReplayState<'a> {
@@ -67,7 +67,7 @@ impl<'a> ReplayState<'a> {
         Ok(ReplayState { controller, is_queued, cycles, next_tick, at, known })
     }
 
-    /// Wait reason of each record's job just before a second, and the order of the queue.
+    /// Wait reason of the job of each record just before a second, and the order of the queue.
     pub(crate) fn reasons(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,

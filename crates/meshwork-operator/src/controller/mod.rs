@@ -40,8 +40,8 @@ use rules::SiteRules;
 /// Entry of the queue: a waiting job in one of its partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
-    /// Keys by which the queue is sorted before the priority: tier of the partition, and
-    /// reservation.
+    /// Keys by which the queue is sorted before the priority: tier of the partition, reservation or
+    /// not.
     standing: (u32, u32),
     priority: f64,
     rank: u64,
@@ -105,8 +105,8 @@ pub(super) struct Controller<'a> {
     pub(super) running: BTreeMap<usize, Held>,
     /// Nodes of ended jobs that other jobs cannot get yet.
     pub(super) completing: NodeSet,
-    /// Whether only recorded starts hold nodes in a pass that has any. Otherwise, starts that the
-    /// model alone predicts hold nodes too.
+    /// Whether a pass with recorded starts gives nodes only to these starts. Otherwise, starts that
+    /// only the model predicts get nodes too.
     pub(super) leaves_others: bool,
     sums: RunningSums,
     tasks: BTreeMap<u64, u32>,
@@ -278,8 +278,10 @@ impl<'a> Controller<'a> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Changes the node weights as if the last submitted job, with or without GPUs, came a second
-    /// time.
+    /// Changes the node weights as a repeated submission would.
+    ///
+    /// If `with_gpus`, this is the submission of the last job with GPUs, otherwise of the last job
+    /// without.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
@@ -430,8 +432,7 @@ impl<'a> Controller<'a> {
     }
 
     /// Adds to the set `kept` the nodes that reservations withhold from a job. The job runs for
-    /// `limit` seconds from the time `from`. Returns the earliest end of the reservations that
-    /// matter.
+    /// `limit` seconds from the time `from`. Returns the earliest end of these reservations.
     fn keep(
         &self,
         job: usize,

@@ -25,7 +25,7 @@ const DEPENDENCY: &str = "Dependency";
 /// Age in seconds up to which the main scheduler may not yet have considered a job.
 const NEW: Second = 1;
 
-/// Free parts of the nodes that a waiting job may use, and running jobs whose ends would suffice.
+/// Free parts of the nodes that a waiting job may use, and running jobs whose end lets it start.
 #[derive(Default)]
 pub(crate) struct LackingParts {
     /// Whether the job could start now; `None` if it could not even start on the idle machine.
@@ -134,7 +134,8 @@ impl<'a> Controller<'a> {
     }
 
     /// Free parts of nodes for a waiting job; `None` if jobs do not share nodes. If `with_ends`,
-    /// the result also has the running jobs of which any one would let the job start by ending.
+    /// the result also has running jobs: the end of any one of them would let the waiting job
+    /// start.
     pub(crate) fn lacks(&self, job: usize, now: Second, with_ends: bool) -> Option<LackingParts> {
         let (near, closed) = (self.near(), self.closed(now));
         let request = &self.jobs[job].requests[0];
@@ -177,7 +178,8 @@ impl<'a> Controller<'a> {
         self.sums.exceeded(rules, job, partition.qos, test)
     }
 
-    /// Notes limits of partitions as wait reasons, unless another partition admits the job.
+    /// Notes the limit of a partition as a job's wait reason, unless another partition admits the
+    /// job.
     fn note_barred(&self, queue: &[Pair], reasons: &mut WaitReasons) {
         for pair in queue {
             let is_named = reasons.of(self, pair.job).starts_with("Partition");
@@ -389,7 +391,8 @@ impl WaitReasons {
         }
     }
 
-    /// Current wait reason of a job. Before its first reason, it is Slurm's word `None`.
+    /// Current wait reason of a job. If the job has had no reason so far, this is Slurm's word
+    /// `None`.
     pub(super) fn of(&self, controller: &Controller<'_>, job: usize) -> &'static str {
         let own = match WaitReasons::array(controller, job) {
             Some(array) => self.arrays.get(&array),

@@ -91,8 +91,10 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Changes the node weights as if the last submitted job, with or without GPUs, came a second
-    /// time.
+    /// Changes the node weights as a repeated submission would.
+    ///
+    /// If `with_gpus`, this is the submission of the last job with GPUs, otherwise of the last job
+    /// without.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);
@@ -230,7 +232,7 @@ pub(super) struct PartsFuture<'a> {
 }
 
 impl<'a> PartsFuture<'a> {
-    /// Begins with the current state. The job may use only the nodes in `available`.
+    /// Future that begins with the current state. The job may use only the nodes in `available`.
     pub(super) fn new(
         desk: &'a PartsDesk,
         partition: usize,

@@ -99,8 +99,8 @@ impl BackfillPlan {
         }
     }
 
-    /// Reserves nodes for `limit` seconds from `start`. Both ends are rounded down to the plan's
-    /// resolution, but at least one step is reserved.
+    /// Reserves nodes for `limit` seconds from `start`. Both ends are rounded down to multiples of
+    /// the plan's resolution. At least one multiple is reserved.
     pub(super) fn reserve(&mut self, start: Second, limit: Second, nodes: &NodeSet) {
         let begin = self.floor(start);
         let end = self.floor(start.saturating_add(limit)).max(begin + self.resolution);

@@ -33,8 +33,8 @@ impl FairTree {
         processors * seconds * self.decay.powf(seconds)
     }
 
-    /// Charges an ended job for its run time since the last computation of fair shares. With −1 as
-    /// its `sign`, a charge is undone.
+    /// Charges an ended job for its run time since the last computation of fair shares. If `sign`
+    /// is −1, an earlier charge is undone.
     pub(super) fn end(&mut self, job: &ControlledJob, seconds: f64, sign: f64) {
         let charge = sign * self.charge(job.processors as f64, seconds.max(0.0));
         job.chain.iter().for_each(|&own| self.ended[own] += charge);
@@ -77,8 +77,9 @@ struct Rank<'t> {
 }
 
 impl Rank<'_> {
-    /// Ranks the sub-accounts and users of the accounts `parents`, which have equal levels. If
-    /// `is_tied`, the first of these users gets the rank of the user ranked last.
+    /// Ranks the sub-accounts and users of the accounts `parents`, which have equal fair-share
+    /// levels. If `is_tied`, the first of these users gets the rank of the user that was ranked
+    /// last before the call.
     fn level(&mut self, parents: &[usize], mut is_tied: bool) {
         let children = |parent: usize| {
             self.associations
@@ -134,8 +135,9 @@ pub(super) struct SeenBy {
 
 /// Priority of a job in a partition; 0 if jobs are ordered by submission. `tick` is the time of the
 /// last computation of priorities since the job's submission. `seen` tells which schedulers have
-/// considered the job. Its age counts once any scheduler has. All processors of its nodes count
-/// once backfill has. `machine` is the number of nodes and of processors of the machine.
+/// considered the job. The age of the job counts once any scheduler has considered it. All
+/// processors of its nodes count once backfill has considered it. `machine` is the number of nodes
+/// and of processors of the machine.
 pub(super) fn priority(
     rules: &SiteRules,
     fair: &FairTree,

@@ -354,10 +354,10 @@ impl<'a> Turn<'a> {
         self.freed = now;
     }
 
-    /// Runs the scheduler cycles that may precede the other events of their second. A cycle may do
-    /// so if the jobs of its recorded starts waited before, and no job that ends in this second
-    /// held their nodes. It is then taken to do so, because after the events it could have started
-    /// more jobs. Only wait reasons depend on this order.
+    /// Runs scheduler cycles before the other events of their second, if the recorded starts allow
+    /// it. They do if the started jobs waited before, and no job that ends in this second held
+    /// their nodes. This order is assumed because a cycle after the events could have started more
+    /// jobs. Only wait reasons depend on the order.
     fn run_given_first(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         if self.reasons.is_none() || now >= self.until {
             return;

@@ -104,8 +104,8 @@ pub(super) struct ControlledJob {
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// Processors that count in the priority until backfill considers the job. There is one for
-    /// each requested node, or a single one if the job requests a range of node counts.
+    /// Processors that count in the priority until backfill considers the job: one for each
+    /// requested node. It is a single processor if the job requests a range of node counts.
     pub(super) asked_processors: u64,
     pub(super) processors: u64,
     /// Requested memory in MiB.
@@ -240,8 +240,8 @@ pub(super) fn jobs(
     (jobs, kinds)
 }
 
-/// Largest number of tasks that ran at once, for each array with a limit on running tasks. It shows
-/// whether the limit was raised.
+/// Largest number of tasks that ran at once, for each array with a limit on running tasks. If it
+/// exceeds the recorded limit, the limit was raised.
 fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     let mut changes: Vec<(u64, Second, i32)> = Vec::new();
     for stay in stays.iter().filter(|own| own.throttle.is_some()) {

@@ -10,8 +10,8 @@ use meshwork_slurm::history::{JobRecord, Second};
 pub(super) struct Reserved {
     name: String,
     span: (Second, Second),
-    /// Planned end of the reservation, or `Second::MAX`. It is unknown if the reservation was ended
-    /// early.
+    /// Planned end of the reservation. If the reservation was ended early, it is unknown:
+    /// `Second::MAX`.
     planned_end: Second,
     nodes: NodeSet,
     since: Second,
@@ -30,9 +30,9 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
     rules.reservations.iter().filter_map(reserved).collect()
 }
 
-/// Earliest second in which a reservation can have existed. While it exists, Slurm starts no other
-/// job on its nodes if the job's time limit ends after the reservation begins. So the reservation
-/// was created after the last start of such a job.
+/// Earliest second in which a reservation can have existed. While it exists, a job that does not
+/// use it starts on its nodes only if the job's time limit ends before the reservation begins. So
+/// the reservation was created after the last start of a job with a later end.
 fn since(
     machine: &SlurmMachine,
     reservation: &SiteReservation,

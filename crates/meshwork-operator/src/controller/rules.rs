@@ -20,15 +20,15 @@ pub struct SiteRules {
     pub qos: Vec<QosRules>,
     /// Accounts and their users. Each account precedes its users and sub-accounts.
     pub associations: Vec<Association>,
-    /// Whether limits of associations and QOS are enforced. Only then is an ended job's last usage
-    /// charged.
+    /// Whether limits of associations and QOS are enforced. Only then are ended jobs charged for
+    /// their usage since the last computation of fair shares.
     pub enforces_limits: bool,
     pub preemption: Option<Preemption>,
     pub lacks_priorities: bool,
     /// Outages and drains, each with its begin, end and nodes.
     pub outages: Vec<(Second, Second, NodeSet)>,
     pub reservations: Vec<SiteReservation>,
-    /// Start of the controller. From it on, priorities are computed at regular intervals.
+    /// Start of the controller. From this time on, priorities are computed at regular intervals.
     pub started: Option<Second>,
 }
 

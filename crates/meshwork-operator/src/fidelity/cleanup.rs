@@ -12,11 +12,11 @@ use meshwork_slurm::conf;
 /// Largest clean-up time that is considered, in seconds.
 const LONGEST: Second = 3_600;
 
-/// Fraction of all gaps that must have a certain length for it to count as the shortest gap.
+/// A gap length counts as the shortest one only if at least this fraction of all gaps has it.
 const LEAST_SHARE: f64 = 0.03;
 
 /// Gaps in seconds from the end of a job to the start of another job that waited for its nodes.
-/// Each waiting job has one gap. If `by` is given, only starts by this scheduler count.
+/// Each job that waited has one gap. If `by` is given, only starts by this scheduler count.
 fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -> Vec<Second> {
     // Last end of a job on each node so far.
     let mut last: BTreeMap<u32, Second> = BTreeMap::new();
@@ -50,10 +50,10 @@ fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -
 /// Recorded times are truncated to whole seconds. Let the clean-up time be *g* + *f* seconds, with
 /// *f* below 1. Then the gaps are *g*, *g* + 1 or *g* + 2 seconds. A fraction (1 − *f*)² / 2 of
 /// them are *g* seconds, as for the difference of two uniform random numbers. If the scheduler runs
-/// at most every two seconds (`is_polled`), the three gaps occur in the ratio (1 − *f*)² / 2 : 1 −
-/// *f*² / 2 : 1. Other delays of the scheduler make the estimate too large, by less than 1 second.
-/// If at least half of these gaps equal the shortest gap, times were not truncated, and the
-/// shortest gap is the clean-up time.
+/// at most every two seconds (`is_polled`), the three gaps occur in the ratio
+/// (1 − *f*)² / 2 : 1 − *f*² / 2 : 1. Other delays of the scheduler make the estimate too large, by
+/// less than 1 second. If at least half of these gaps equal the shortest gap, times were not
+/// truncated, and the shortest gap is the clean-up time.
 fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     let with = |gap: Second| gaps.iter().filter(|&&own| own == gap).count() as f64;
     let shortest =

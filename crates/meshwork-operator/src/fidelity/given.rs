@@ -49,11 +49,11 @@ const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false
 /// Maximum number of changed orders that are tried for one clock second.
 const MOST_MOVES: usize = 64;
 
-/// Points that an order gets for each predicted start that was recorded. A start on the recorded
-/// nodes gets them twice.
+/// Points in the score of an order of events for each recorded start that it predicts. They count
+/// twice if the predicted nodes are the recorded ones.
 const FOUND: usize = 8;
-/// Points that an order gets if it predicts no unrecorded starts. Each unrecorded start costs one
-/// of these points.
+/// Points in the score of an order of events that predicts no unrecorded starts. Each unrecorded
+/// start costs one of these points.
 const UNWANTED: usize = 7;
 
 /// Possible order of the events and scheduler cycles within one clock second.
@@ -71,9 +71,9 @@ struct Order {
     /// Pairs of a cycle and an event. The event moves to the other side of the cycle and of all
     /// later cycles.
     moved: Vec<(usize, usize)>,
-    /// Submissions that are repeated, because they change the node weights ([`NearGpus`]). The
-    /// number is the index of the cycle that follows. If the flag is true, the last job with GPUs
-    /// is submitted again. Otherwise it is the last job without GPUs.
+    /// Submissions that are repeated, because they change the node weights ([`NearGpus`]). Each has
+    /// the index of the cycle that follows it. If its flag is true, the last job with GPUs is
+    /// submitted again. Otherwise it is the last job without GPUs.
     last_submitted: Vec<(usize, bool)>,
 }
 
@@ -441,8 +441,8 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Possible orders of the events of one clock second. A quiet second has only one, in which no
-    /// event is early.
+    /// Possible orders of the events and cycles of one clock second. A quiet second has only one
+    /// order, in which events precede a cycle only if recorded starts require it.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let (no, split) = ([false; 2], false);
         let first = Order {

@@ -22,7 +22,7 @@ pub struct InstantMove {
     pub to: Placement,
 }
 
-/// Plan: moves of running jobs after which a request fits.
+/// Moves of running jobs after which a request fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantPlan {
     pub placement: Placement,

@@ -54,7 +54,7 @@ pub struct PlannedStart {
     pub placement: Placement,
 }
 
-/// Explanation why a job waits, with events after which it could start.
+/// Explanation of why a job waits, with events after which it could start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantExplanation {
     pub job: WaitingJob,

@@ -29,7 +29,7 @@ pub struct PlacedJob {
     pub site: usize,
     pub placement: Placement,
     pub since: Time,
-    /// Estimated end of the job, which is never before the instant; `None` if unknown.
+    /// Estimated end of the job, which is never before the instant of the state; `None` if unknown.
     pub until: Option<Time>,
 }
 
@@ -70,7 +70,7 @@ impl Instant {
         ahead
     }
 
-    /// Text of a placement, with the site's number if there are several.
+    /// Text of a placement, with the number of its site if there are several sites.
     #[must_use]
     pub fn text(&self, site: usize, placement: &Placement) -> String {
         const MOST: usize = 6;

@@ -111,8 +111,8 @@ fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     })
 }
 
-/// Candidate snapshots of a text, with line numbers: each line, read as an answer, and the whole
-/// text.
+/// Parts of a text that may be a snapshot, with line numbers: each line, as an answer, and the
+/// whole.
 fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     let answers = (1..).zip(text.lines()).filter_map(|(line, answer)| {
         let mut answer: Json = serde_json::from_str(answer).ok()?;

@@ -11,7 +11,7 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// Largest sum of block sizes for which every possible block is checked.
+/// Largest sum of the sizes of all possible blocks for which each block is checked.
 const MOST_CELLS: u64 = 200_000_000;
 
 /// Maximum number of sets of jobs that are tried if placements need not be blocks.
@@ -120,7 +120,8 @@ pub(super) struct CandidateSets {
 }
 
 impl CandidateSets {
-    /// Takes the given jobs, each with its cost and its index. No cost may be negative.
+    /// Prepares the sets of the given jobs. Each job has a cost, which is not negative, and an
+    /// index.
     pub(super) fn new(mut jobs: Vec<(i64, usize)>) -> CandidateSets {
         jobs.sort_unstable();
         let first = jobs.first().map(|&(cost, _)| Reverse((cost, vec![0])));

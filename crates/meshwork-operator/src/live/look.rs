@@ -89,7 +89,7 @@ impl Ranges {
         Ok(())
     }
 
-    /// Records that a job requests a fixed number of nodes.
+    /// Notes that a job requests a fixed number of nodes.
     pub(super) fn has_none(&mut self, job: &QueuedJob) {
         self.known.insert(job.key(), job.nodes);
     }
@@ -99,7 +99,7 @@ impl Ranges {
     }
 }
 
-/// Nodes (by number) that a job holds or is about to get, and from when to when.
+/// Nodes (by number) that a job holds or is about to get, and the time span.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) id: String,

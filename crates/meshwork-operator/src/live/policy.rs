@@ -106,8 +106,8 @@ impl LivePolicy {
         nodes.iter().map(|&node| self.names[node as usize].as_str()).collect()
     }
 
-    /// Candidate for a waiting job on `nodes` nodes. If the job requests a range, `nodes` is one
-    /// number of it.
+    /// Candidate for a waiting job on `nodes` nodes. If the job requests a range of node counts,
+    /// `nodes` is one of them.
     pub(super) fn candidate(&self, job: &QueuedJob, nodes: u32, ends: &ExpectedEnds) -> Candidate {
         let numbers = &self.numbers;
         let without = if job.requires.is_empty() {

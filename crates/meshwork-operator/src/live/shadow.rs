@@ -24,7 +24,7 @@ use meshwork_slurm::live::QueuedJob;
 
 /// Maximum number of waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Number of nodes up to which the routes between all pairs of a job's nodes count.
+/// Largest job, in nodes, for which the routes between all pairs of its nodes count.
 const ALL_PAIRS: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub struct ShadowedStart {
 }
 
 impl ShadowedStart {
-    /// JSON text of the start, for one line of a log.
+    /// JSON object of the start, for one line of a log.
     #[must_use]
     pub fn json(&self) -> Json {
         let both = |own: BothChoices| json!({ "slurm": own.slurm, "policy": own.policy });

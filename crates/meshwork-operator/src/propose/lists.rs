@@ -88,7 +88,7 @@ impl TopologyLists {
         }
     }
 
-    /// Copy in which the entries of one job size come from `other`.
+    /// Copy of the lists in which the entries of one job size come from `other`.
     #[must_use]
     pub fn with_size_of(&self, size: u32, other: &TopologyLists) -> TopologyLists {
         match (self, other) {
@@ -276,7 +276,7 @@ impl SearchSpace {
         TopologyLists::Boxes(now)
     }
 
-    /// Copy in which one torus, and all tori equal to it, have the boxes `changed`.
+    /// Copy of the lists in which one torus, and all tori equal to it, have the boxes `changed`.
     fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> TopologyLists {
         let one = |(own, list): (usize, &Vec<Box3>)| {
             if self.alike[own] == self.alike[torus] { changed.to_vec() } else { list.clone() }

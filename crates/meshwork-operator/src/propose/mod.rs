@@ -34,8 +34,7 @@ pub const CONFIDENCE: f64 = 0.99;
 /// histories.
 const SEARCH_PART: f64 = 0.6;
 
-/// Fraction of the reduction of waits: if at least this much remains without a change, it is
-/// undone.
+/// A change of the lists is undone if this fraction of the reduction of waits remains without it.
 const WORTH: f64 = 0.98;
 
 pub const FEWEST: usize = 40;

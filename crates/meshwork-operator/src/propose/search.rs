@@ -30,8 +30,7 @@ pub(super) const FEWEST_JOBS: usize = 100;
 
 const PARENTS: usize = 8;
 
-/// Factor that aborts a trial: its waits exceed the waits under the site's own lists by this
-/// factor.
+/// A trial is aborted if its waits exceed this multiple of the waits under the site's own lists.
 const PATIENCE: f64 = 1.5;
 
 pub(super) struct Trial<'a> {
@@ -41,7 +40,7 @@ pub(super) struct Trial<'a> {
     /// Seconds from the end of a job until its nodes can be allocated again.
     pub(super) cleanup: Second,
     pub(super) stays: &'a [JobRecord],
-    /// Starts that a trial repeats before it decides itself. Only the waits of later jobs count.
+    /// Starts that a trial repeats before its own decisions. Only the waits of later jobs count.
     pub(super) given: Option<GivenStarts<'a>>,
 }
 
@@ -136,9 +135,9 @@ impl SearchEnd<'_> {
 /// Searches for better placement lists in rounds.
 ///
 /// A round makes new lists from the best lists so far, and tries them on some of the jobs. The
-/// better quarter of the new lists is tried on more jobs, and the better quarter of that on all
-/// jobs. The result has the site's own lists, the best lists in order, and the number of tried
-/// lists.
+/// better quarter of the new lists is tried on more jobs. The better quarter of these lists is
+/// tried on all jobs. The result has the site's own lists, the best lists in order, and the number
+/// of tried lists.
 pub(super) fn search(
     trial: &Trial<'_>,
     own: &TopologyLists,

@@ -42,8 +42,8 @@ impl PlacementAgent<'_> {
     }
 
     /// Nodes of reservations, with the jobs that must not use them. Slurm starts a job on reserved
-    /// nodes only if the job's time limit ends before the reservation begins. Its expected end does
-    /// not count.
+    /// nodes only if the job's time limit ends before the reservation begins. The expected end of
+    /// the job does not count.
     pub(super) fn kept(
         &self,
         look: &SiteLook,
