@@ -2,7 +2,7 @@ use super::views::{FigureView, Series, Style};
 use meshwork_lab::findings::columns::Meanings;
 use meshwork_lab::text::number::plural;
 
-/// Caption of a view. `with` describes the values that the selectors have.
+/// Caption of a view of a figure. `with` describes the values that the selectors have.
 pub(super) fn sentence(
     meanings: &Meanings,
     baseline: Option<&str>,

@@ -274,7 +274,7 @@ impl Question<'_> {
         Some(format!(" {verb} {}.", contest.apart(&ratio, &format!("{words}, the baseline"))))
     }
 
-    /// Sentence on jobs that one scenario refused and another ran. Without such jobs, a mean may be
+    /// Sentence on jobs that one scenario refused and another ran. A mean without these jobs may be
     /// too low.
     fn refusals(&self, lead: &Lead, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
         let refused = |scenario: usize| {
@@ -300,8 +300,9 @@ impl Question<'_> {
         }
     }
 
-    /// Sentence on metrics that are best at another value of the key. It is one value for all of
-    /// them.
+    /// Sentence on metrics for which another value of the compared key is best.
+    ///
+    /// It names only metrics for which the same other value is best.
     fn elsewhere_best(
         &self,
         first: &Contest<'_>,

@@ -135,7 +135,7 @@ pub struct ClaimLine {
     pub reason: String,
     /// For each combination of swept values, whether the claim holds, and its numbers.
     ///
-    /// If this is undecided, the first value is `None`.
+    /// If it is undecided whether the claim holds, the first value is `None`.
     pub cells: Vec<(Option<bool>, String)>,
 }
 

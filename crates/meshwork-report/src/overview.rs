@@ -26,8 +26,8 @@ pub struct PaperLine {
     pub title: String,
     pub sections: Vec<usize>,
     pub counts: Vec<usize>,
-    /// Claims of the paper, ordered by verdict. Each has its section, its index in it, and its
-    /// verdict.
+    /// Claims of the paper, ordered by verdict. Each has its section, its index in the section, and
+    /// its verdict.
     pub claims: Vec<(usize, usize, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! Consistent colours of values in all plots of a page.
+//! Gives values consistent colours in all plots of a page.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};

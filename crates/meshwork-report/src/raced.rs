@@ -79,7 +79,8 @@ struct StoredEffect {
     effect: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
-    /// Number of replications from which the effect was computed; 0 in a file of an older version.
+    /// Number of replications from which the mean effect was computed; 0 in a file of an older
+    /// version.
     #[serde(default)]
     replications: u64,
 }
@@ -104,7 +105,7 @@ impl StoredChoice {
         self.choice.as_ref().is_some_and(|own| own.scenario == candidate.scenario)
     }
 
-    /// Candidates from best to worst: the choice, others still in the race, then dropped
+    /// Candidates from best to worst: the chosen one, others still in the race, then dropped
     /// candidates.
     fn ranked(&self) -> Vec<&StoredCandidate> {
         let fates = ["racing", "beaten", "unfit", "growing", "failed", "screened"];
@@ -229,8 +230,8 @@ impl StoredChoice {
         (!is_empty).then(|| figure(section, "race", "The race", Vec::new(), vec![view]))
     }
 
-    /// Figure that shows how the number of remaining candidates and the guaranteed bound fall in
-    /// the race.
+    /// Figure of the race: number of remaining candidates, and guaranteed bound, by pairs of
+    /// replications.
     fn left(&self, section: &str) -> Option<Figure> {
         let steps = |value: &dyn Fn(&StoredLook) -> Option<f64>| {
             let mut line = Series::default();

@@ -197,7 +197,7 @@ fn band(mut values: Vec<f64>) -> [f64; 2] {
     [at(0.025), at(0.975)]
 }
 
-/// Resamples a log `count` times by each method in `ways`. It uses all processors.
+/// Resamples a log `count` times by each method in `ways`. All processors are used.
 pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog, TraceError> {
     let shown = log.display().to_string();
     let plain = parameters(&shown, &Table::new())?;

@@ -1,5 +1,4 @@
-//! Data of a figure. `assets/plot/` draws it in the page, and `draw/` draws it equally in SVG
-//! files.
+//! Data of a figure. The page draws it by `assets/plot/`, SVG files by `draw/`, with equal results.
 
 use serde::Serialize;
 
@@ -36,8 +35,8 @@ pub struct FigureView {
     pub title: String,
     pub sentence: String,
     pub style: Style,
-    /// Whether measured values are differences. There is then a line at 0, and significant dots are
-    /// full.
+    /// Whether measured values are differences. There is then a line at 0, and dots of significant
+    /// differences are full.
     #[serde(skip_serializing_if = "is_false")]
     #[cfg_attr(test, serde(default))]
     pub differences: bool,

@@ -100,7 +100,9 @@ pub(super) fn percent_of(ratio: f64) -> f64 {
     format!("{percent:.8e}").parse().unwrap_or(percent) + 0.0
 }
 
-/// Ticks in percent, such as −90, 0 and +900, for an axis on which ratios are logarithmic.
+/// Ticks in percent, such as −90, 0 and +900, for an axis that is logarithmic in the ratio.
+///
+/// A ratio of 1 to the baseline is a difference of 0 percent.
 pub(super) fn ratio_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
     log_ticks(ratio_of(from), ratio_of(until), most).into_iter().map(percent_of).collect()
 }

@@ -371,8 +371,7 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// Ticks of a logarithmic axis. On an axis in percent, the ratios to the baseline are
-    /// logarithmic.
+    /// Ticks of a logarithmic axis. On an axis in percent, positions are logarithms of ratios.
     fn log_ticks(&self, [from, until]: [f64; 2], most: f64) -> Vec<f64> {
         let ticks = if self.in_percent { ratio_ticks } else { log_ticks };
         ticks(from, until, most)

@@ -9,8 +9,7 @@ use super::view::extent;
 /// Height in pixels of a bar together with the name above it.
 const ROW: f64 = 44.0;
 
-/// Draws stacked bars. Each bar has its name above it, its text to the right, and sizes of its
-/// parts.
+/// Draws stacked bars: each has its name above it, a text to its right, and parts of given sizes.
 pub fn parts(bars: &[(String, String, Vec<f64>)], unit: &str, label: &str, width: f64) -> String {
     let most = bars.iter().map(|(.., own)| own.iter().sum::<f64>()).fold(0.0, f64::max);
     let most = if most > 0.0 { most } else { 1.0 };
