@@ -9,7 +9,7 @@ use meshwork_slurm::topology::{Structure, by};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
     One,
-    /// For each segment of the job, its nodes have one place of the segment size.
+    /// The job's nodes consist of one place for each segment of the job.
     Union,
     None,
 }

@@ -426,11 +426,11 @@ impl<'a> StartQueue<'a> {
         self.state.starts(&runs, &later, self.sampled.cleanup, self.at + 2 * horizon)
     }
 
-    /// Submissions in one future, put together from stretches of the past. In a long history, a
-    /// stretch comes from the same time of the week or day. In a short history, it begins at a
-    /// random time in a recent part of the past. Each future draws the length of this part between
-    /// a minute and the whole past, uniformly on a logarithmic scale. Some futures of a short
-    /// history have no submissions.
+    /// Submissions in one sampled future, put together from stretches of the past. In a long
+    /// history, a stretch comes from the same time of the week or day. In a short history, it
+    /// begins at a random time in a recent part of the past. Each future draws the length of this
+    /// part between a minute and the whole past, uniformly on a logarithmic scale. Some futures of
+    /// a short history have no submissions.
     fn later(&self, stream: &mut Stream, horizon: Second) -> Vec<LaterJob> {
         let mut later = Vec::new();
         let Some(first) = self.past.first().map(|own| own.at) else { return later };

@@ -373,7 +373,7 @@ impl Contest<'_> {
         ranked.into_iter().map(|(_, scenario)| scenario).collect()
     }
 
-    /// Lead of the best scenario among others.
+    /// Lead of the best scenario in `among` over the next best one.
     ///
     /// It is `None` if fewer than two scenarios have a mean, or if the best ones cannot be
     /// compared.

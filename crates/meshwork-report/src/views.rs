@@ -1,4 +1,5 @@
-//! Data of a figure. The page draws it by `assets/plot/`, SVG files by `draw/`, with equal results.
+//! Data of a figure. The scripts in `assets/plot/` draw it in the page, the module `draw` in SVG
+//! files.
 
 use serde::Serialize;
 
@@ -148,7 +149,7 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
-    /// For each mean, whether its scenario has a single run by design; empty if none has.
+    /// For each mean, whether its scenario has a single run by design; empty if no scenario does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub once: Vec<bool>,

@@ -14,7 +14,8 @@ pub struct Layer {
     pub name: String,
     /// Number of cells along x. In `cells`, the x coordinate varies fastest.
     pub row: usize,
-    /// For each cell, fraction of the time in which its node is in use; `None` without a node.
+    /// For each cell, fraction of the time in which its node is in use; `None` if the cell has no
+    /// node.
     pub cells: Vec<Option<f64>>,
 }
 

@@ -259,7 +259,7 @@ impl Ground<'_> {
         }
     }
 
-    /// Difference of a measure between replays of the same copies: its value in `own` minus in
+    /// Difference of a measure between replays of the same copies: value in `own` minus value in
     /// `other`.
     pub(super) fn difference(
         &self,

@@ -26,7 +26,8 @@ pub(crate) struct ReplayState<'a> {
     cycles: Cycles,
     next_tick: Option<Second>,
     at: Second,
-    /// All job records, including ended jobs. Submissions in a future are copies of these records.
+    /// All job records, including ended jobs. Submissions in a sampled future are copies of these
+    /// records.
     known: Vec<(JobRecord, ControlledJob)>,
 }
 
@@ -127,8 +128,9 @@ impl<'a> ReplayState<'a> {
         self.cycles.news();
     }
 
-    /// Start of each running or waiting job in one future; `None` if it is not before `end`. `runs`
-    /// has the remaining run times in seconds. `later` has the submissions in this future.
+    /// Start of each running or waiting job in one sampled future; `None` if it is not before
+    /// `end`. `runs` has the remaining run times in seconds. `later` has the submissions in this
+    /// future.
     pub(crate) fn starts(
         &self,
         runs: &[Second],

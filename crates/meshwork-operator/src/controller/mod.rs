@@ -40,8 +40,7 @@ use rules::SiteRules;
 /// Entry of the queue: a waiting job in one of its partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
-    /// Keys by which the queue is sorted before the priority: tier of the partition, reservation or
-    /// not.
+    /// Sort keys that come before the priority: tier of the partition, and use of a reservation.
     standing: (u32, u32),
     priority: f64,
     rank: u64,
@@ -71,7 +70,7 @@ pub(super) struct Held {
 pub(super) struct Start {
     pub(super) job: usize,
     pub(super) partition: usize,
-    /// Nodes of the start; `None` if the model would let the job wait.
+    /// Nodes on which the job starts; `None` if the model would let the job wait.
     pub(super) nodes: Option<NodeSet>,
 }
 

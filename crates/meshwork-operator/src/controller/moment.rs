@@ -188,11 +188,11 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Records the wait reasons that a main pass gives to the jobs of a queue. The starts of the
-    /// pass must have been made. If the model still finds nodes for a job, and `starts` is true,
-    /// the job gets the reason `Priority` and holds these nodes. If `starts` is false, the job is
-    /// treated as if no nodes were found. A job that the pass does not reach keeps its reason. If
-    /// an earlier job blocks the partition of a job, the reasons `None`, `Resources` and
+    /// Notes the wait reasons that a main pass gives to the jobs of a queue. The starts of the pass
+    /// must have been made. If the model still finds nodes for a job, and `starts` is true, the job
+    /// gets the reason `Priority` and holds these nodes. If `starts` is false, the job is treated
+    /// as if no nodes were found. A job that the pass does not reach keeps its reason. If an
+    /// earlier job blocks the partition of a job, the reasons `None`, `Resources` and
     /// [`RESERVED_NODES`] become `Priority`.
     pub(super) fn note_main(
         &self,

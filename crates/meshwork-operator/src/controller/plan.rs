@@ -100,7 +100,7 @@ impl BackfillPlan {
     }
 
     /// Reserves nodes for `limit` seconds from `start`. Both ends are rounded down to multiples of
-    /// the plan's resolution. At least one multiple is reserved.
+    /// the plan's resolution. The reserved time is at least one resolution.
     pub(super) fn reserve(&mut self, start: Second, limit: Second, nodes: &NodeSet) {
         let begin = self.floor(start);
         let end = self.floor(start.saturating_add(limit)).max(begin + self.resolution);

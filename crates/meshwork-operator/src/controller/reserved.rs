@@ -10,8 +10,8 @@ use meshwork_slurm::history::{JobRecord, Second};
 pub(super) struct Reserved {
     name: String,
     span: (Second, Second),
-    /// Planned end of the reservation. If the reservation was ended early, it is unknown:
-    /// `Second::MAX`.
+    /// Planned end of the reservation. If the reservation was ended early, the planned end is
+    /// unknown, and the value is `Second::MAX`.
     planned_end: Second,
     nodes: NodeSet,
     since: Second,
@@ -32,7 +32,7 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
 
 /// Earliest second in which a reservation can have existed. While it exists, a job that does not
 /// use it starts on its nodes only if the job's time limit ends before the reservation begins. So
-/// the reservation was created after the last start of a job with a later end.
+/// the reservation was created after the last start of a job whose time limit ends later.
 fn since(
     machine: &SlurmMachine,
     reservation: &SiteReservation,

@@ -34,7 +34,8 @@ const MONTHS: [i64; 13] = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 60
 
 const MONTH: f64 = 30.436_875 * DAY as f64;
 
-/// First Monday after 1970-01-01, in seconds since then. Ticks of one or two weeks are on Mondays.
+/// First Monday after 1970-01-01, in seconds since that date. Ticks that are one or two weeks apart
+/// are on Mondays.
 const MONDAY: i64 = 4 * DAY;
 
 /// Whether a time can be formatted: a time in seconds since 1970, in the years 0 to 9999.

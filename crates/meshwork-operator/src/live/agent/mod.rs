@@ -182,8 +182,8 @@ impl<'a> PlacementAgent<'a> {
         job.is_pending() && job.partition == self.settings.park
     }
 
-    /// Compares the nodes of newly started jobs with the agent's choice: the nodes that the job
-    /// requires.
+    /// Compares the nodes of newly started jobs with the agent's choice: the nodes that the jobs
+    /// require.
     fn verify(&mut self, look: &SiteLook) {
         for job in &look.jobs {
             let is_new = job.state == "R" && job.partition == self.settings.run;
