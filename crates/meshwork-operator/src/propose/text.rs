@@ -9,7 +9,7 @@ use meshwork_slurm::topology::{SlurmTopology, SlurmTorus, TopologyKind, Xyz, fro
 
 /// Text of a `topology.yaml` with other placement lists in one of its topologies.
 ///
-/// All other lines stay as written. The result is `None` if boxes are not on lines of their own, or
+/// All other lines are unchanged. The result is `None` if boxes are not on lines of their own, or
 /// if the list of block sizes is not on one line.
 #[must_use]
 pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) -> Option<String> {
