@@ -246,7 +246,7 @@ impl SearchSpace {
         lists
     }
 
-    /// Copy of `lists` without needless boxes. Boxes of `own` are kept, and each job size keeps a box.
+    /// Copy of `lists` without needless boxes. Boxes of `own` remain, and each job size keeps one.
     pub(super) fn shortened(
         &self,
         lists: &TopologyLists,
