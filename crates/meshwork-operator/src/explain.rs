@@ -21,40 +21,6 @@ use meshwork_slurm::topology::{Structure, by};
 /// Number of listed places reported for a waiting job. The places nearest to being free come first.
 const NEAREST: usize = 3;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WaitReason {
-    /// The job can never start. The text is Slurm's reason.
-    Never(String),
-    /// Too few nodes are free, or a node that the job requires is not free.
-    Nodes(String),
-    /// Enough nodes are free, but they form no listed place of the job's size.
-    Shape(String),
-    /// Slurm holds the job back for a reason other than a lack of nodes or other jobs.
-    HeldBack(HeldBack),
-    /// The job could start, but nodes are reserved for jobs before it.
-    Reserved,
-    /// The job could start without delaying another job, but no scheduler has considered it yet.
-    Turn,
-}
-
-impl WaitReason {
-    /// Key of the reason in JSON output.
-    ///
-    /// The metrics of a replay have other keys for two reasons: `reserved` for `priority`, and
-    /// `priority` for `turn`.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            WaitReason::Never(_) => "never",
-            WaitReason::Nodes(_) => "nodes",
-            WaitReason::Shape(_) => "shape",
-            WaitReason::HeldBack(own) => own.kind,
-            WaitReason::Reserved => "priority",
-            WaitReason::Turn => "turn",
-        }
-    }
-}
-
 /// Place for a waiting job (nodes that the topology allows), and the running jobs that block it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {

@@ -6,7 +6,7 @@ use super::views::{Bound, Figure, FigureView, Series, Style};
 use meshwork_lab::findings::claims::{ClaimCell, Judgement};
 use meshwork_lab::findings::columns::Meanings;
 use meshwork_lab::statistics::Interval;
-use meshwork_lab::study::axes::Axis;
+use meshwork_lab::study::axes::PlotAxis;
 use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::{ClaimCheck, Relation, Test, same};
 
@@ -16,7 +16,7 @@ pub(super) fn mark(
     study: &meshwork_lab::study::Study,
     (clock, meanings): (&Clock, &Meanings),
 ) {
-    let axes = Axis::all(study);
+    let axes = PlotAxis::all(study);
     for figure in figures {
         let keys: Vec<(String, Vec<String>)> = figure
             .choices
@@ -70,7 +70,7 @@ fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
 
 struct Own<'a> {
     study: &'a meshwork_lab::study::Study,
-    axes: &'a [Axis],
+    axes: &'a [PlotAxis],
     test: &'a Test,
     cell: &'a ClaimCell,
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::figures::{is_wide, word};
 use super::views::{Dates, EQUAL, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
-use meshwork_lab::study::axes::Axis;
+use meshwork_lab::study::axes::PlotAxis;
 use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::sample::{self, along};
 use meshwork_lab::watch::recording::Timeline;
@@ -55,7 +55,7 @@ struct Division<'a> {
 
 pub(super) fn figures(
     runs: &[Timeline],
-    axes: &[Axis],
+    axes: &[PlotAxis],
     clock: &Clock,
     (section, name): (&str, &str),
 ) -> Vec<Figure> {
@@ -221,9 +221,9 @@ impl Lines<'_> {
 
 impl<'a> Division<'a> {
     /// Divides runs into plots. The runs of one plot differ only in the compared key.
-    fn new(runs: &'a [Timeline], axes: &[Axis]) -> Division<'a> {
+    fn new(runs: &'a [Timeline], axes: &[PlotAxis]) -> Division<'a> {
         let places: Vec<Vec<usize>> =
-            runs.iter().map(|run| Axis::places(axes, run.scenario as usize)).collect();
+            runs.iter().map(|run| PlotAxis::places(axes, run.scenario as usize)).collect();
         let values =
             |axis: usize| -> BTreeSet<usize> { places.iter().map(|place| place[axis]).collect() };
         let varying: Vec<usize> = (0..axes.len()).filter(|axis| values(*axis).len() > 1).collect();

@@ -10,7 +10,7 @@ use meshwork_lab::findings::summary::{Summary, SummaryRow};
 use meshwork_lab::findings::{Ratio, partner, ratio};
 use meshwork_lab::run::Results;
 use meshwork_lab::statistics::Interval;
-use meshwork_lab::study::axes::{Axis, Kind, Layout, every, index};
+use meshwork_lab::study::axes::{AxisKind, Layout, PlotAxis, every, index};
 use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::expand::Point;
 use meshwork_lab::study::sample::{compared, held};
@@ -32,7 +32,7 @@ struct Plan<'a> {
     meanings: &'a Meanings,
     id: String,
     heading: String,
-    axes: &'a [Axis],
+    axes: &'a [PlotAxis],
     layout: Layout,
     /// Index of the axis whose values have one colour each, in all figures of the section.
     coloured: Option<usize>,
@@ -59,7 +59,7 @@ pub(super) fn all(
 ) -> Vec<Figure> {
     let rows = &summary.rows;
     let shown = Shown::of(summary, points.first().map(|point| &point.scenario)).names;
-    let axes = Axis::all(study);
+    let axes = PlotAxis::all(study);
     let layout = Layout::of(&axes, None);
     let coloured = layout.coloured(&axes);
     let expected = match study.replications {
@@ -110,10 +110,10 @@ pub(super) fn all(
         rows.iter().flat_map(|row| &row.by_size).map(|class| class.size).collect();
     let sizes: Vec<u64> = sizes.into_iter().collect();
     let mut with_sizes = axes.clone();
-    with_sizes.push(Axis {
+    with_sizes.push(PlotAxis {
         key: "size".to_owned(),
         labels: sizes.iter().map(u64::to_string).collect(),
-        kind: Kind::Numbers(sizes.iter().map(|&size| size as f64).collect()),
+        kind: AxisKind::Numbers(sizes.iter().map(|&size| size as f64).collect()),
         contrasted: false,
     });
     let of_size = |metric: &str, at: &[usize]| {
@@ -221,7 +221,8 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     layouts.insert(0, plan.layout.clone());
     // The first metrics get views with each key along the plot, for half of the remaining points;
     // the other half is left to later figures.
-    let points: usize = plan.axes.iter().map(Axis::count).product::<usize>() * (layouts.len() - 1);
+    let points: usize =
+        plan.axes.iter().map(PlotAxis::count).product::<usize>() * (layouts.len() - 1);
     let all_ways = metrics.len().min((*turned / 2).checked_div(points).unwrap_or(0));
     *turned -= all_ways * points;
     if all_ways == 0 {
@@ -400,7 +401,7 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> Figu
         sentence: String::new(),
         style: if axis.is_line() { Style::Lines } else { Style::Rows },
         differences,
-        sorted: colour.is_none() && axis.kind == Kind::Names,
+        sorted: colour.is_none() && axis.kind == AxisKind::Names,
         fixed: false,
         expected: plan.expected.filter(|_| series.iter().any(|line| !line.x.is_empty())),
         x: Scale {

@@ -10,7 +10,7 @@ use meshwork_lab::findings::summary::Summary;
 use meshwork_lab::findings::{ROUNDING, Ratio, ratio};
 use meshwork_lab::run::{Results, ScenarioRuns};
 use meshwork_lab::study::Study;
-use meshwork_lab::study::axes::{Axis, Kind, Layout, every, index};
+use meshwork_lab::study::axes::{AxisKind, Layout, PlotAxis, every, index};
 use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::expand::Point;
 use meshwork_lab::study::sample::{compared, held};
@@ -60,7 +60,7 @@ pub(super) fn findings(
     results: &Results,
     (metrics, clock): (&[String], &Clock),
 ) -> Vec<SummarySentence> {
-    let axes = Axis::all(study);
+    let axes = PlotAxis::all(study);
     let layout = Layout::of(&axes, None);
     let Some(along) = compared(&axes).or(layout.along) else { return Vec::new() };
     let metric = claimed(study).into_iter().find(|metric| metrics.contains(metric));
@@ -96,7 +96,7 @@ struct Question<'a> {
     results: &'a Results,
     metrics: &'a [String],
     clock: &'a Clock,
-    axes: &'a [Axis],
+    axes: &'a [PlotAxis],
     along: usize,
 }
 
@@ -140,7 +140,7 @@ impl Question<'_> {
         let axis = &self.axes[self.along];
         let place = among.iter().position(|&other| other == scenario).unwrap_or_default();
         let label = &axis.labels[place];
-        let is_number = matches!(axis.kind, Kind::Numbers(_)) || label.parse::<f64>().is_ok();
+        let is_number = matches!(axis.kind, AxisKind::Numbers(_)) || label.parse::<f64>().is_ok();
         match is_number || PLAIN_WORDS.contains(&label.as_str()) {
             true => format!("{} = {label}", word(&axis.key)),
             false => label.clone(),
@@ -211,7 +211,7 @@ impl Question<'_> {
     /// Text of the keys `others` with their values, such as `load = 0.4, scheduler = easy`.
     fn place(&self, others: &[usize], at: &[usize]) -> String {
         let word = |&axis: &usize| {
-            let Axis { key, labels, .. } = &self.axes[axis];
+            let PlotAxis { key, labels, .. } = &self.axes[axis];
             format!("{} = {}", word(key), labels[at[axis]])
         };
         others.iter().map(word).collect::<Vec<_>>().join(", ")

@@ -40,7 +40,7 @@ use meshwork_lab::findings::columns::Shown;
 use meshwork_lab::findings::summary::Summary;
 use meshwork_lab::run::Results;
 use meshwork_lab::study::asked::StudyRequest;
-use meshwork_lab::study::axes::Axis;
+use meshwork_lab::study::axes::PlotAxis;
 use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::expand::Point;
 use meshwork_lab::study::papers::PAPERS;
@@ -154,7 +154,7 @@ impl Report {
             section.recordings = recorded.recordings;
             section.without_map = recorded.without;
             section.timelines = recorded.timelines;
-            let axes = Axis::all(&content.study);
+            let axes = PlotAxis::all(&content.study);
             let runs = course::figures(
                 &section.timelines,
                 &axes,

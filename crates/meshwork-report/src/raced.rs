@@ -14,7 +14,7 @@ use crate::caption::title;
 use meshwork_lab::choose::CHOICE;
 use meshwork_lab::files::{MAX_RECORDS, read_whole};
 use meshwork_lab::findings::columns::Meanings;
-use meshwork_lab::study::axes::Axis;
+use meshwork_lab::study::axes::PlotAxis;
 use meshwork_lab::study::clock::Clock;
 use meshwork_lab::text::number::{count, significant};
 
@@ -132,7 +132,7 @@ impl StoredChoice {
     pub(super) fn put_into(&self, section: &mut Section, content: &Content) {
         let (id, clock) = (section.id.clone(), section.clock.clone());
         let meanings = Meanings::of(&content.study.catalogue);
-        let axes = Axis::all(&content.study);
+        let axes = PlotAxis::all(&content.study);
         section.figures = [
             self.race(&id, &axes),
             self.left(&id),
@@ -163,7 +163,7 @@ impl StoredChoice {
     }
 
     /// Figure of the differences of the best candidates from the chosen one, with intervals.
-    fn race(&self, section: &str, axes: &[Axis]) -> Option<Figure> {
+    fn race(&self, section: &str, axes: &[PlotAxis]) -> Option<Figure> {
         let mut shown: Vec<&StoredCandidate> = self
             .ranked()
             .into_iter()
@@ -351,7 +351,7 @@ impl StoredChoice {
     fn trade_off(
         &self,
         section: &str,
-        axes: &[Axis],
+        axes: &[PlotAxis],
         clock: &Clock,
         meanings: &Meanings,
     ) -> Option<Figure> {
@@ -481,8 +481,8 @@ fn is_spread(numbers: &[f64]) -> bool {
 }
 
 /// Short name of a candidate: its values of all keys that have several values.
-fn name(own: &StoredCandidate, axes: &[Axis]) -> String {
-    let places = Axis::places(axes, own.scenario);
+fn name(own: &StoredCandidate, axes: &[PlotAxis]) -> String {
+    let places = PlotAxis::places(axes, own.scenario);
     let values = axes.iter().zip(places).filter(|(axis, _)| axis.count() > 1);
     let values: Vec<&str> =
         values.filter_map(|(axis, place)| axis.labels.get(place)).map(String::as_str).collect();
@@ -490,7 +490,7 @@ fn name(own: &StoredCandidate, axes: &[Axis]) -> String {
 }
 
 /// Swept keys whose values form the [`name`] of a candidate, in the same order.
-fn keys(axes: &[Axis]) -> String {
+fn keys(axes: &[PlotAxis]) -> String {
     let keys = axes.iter().filter(|axis| axis.count() > 1).map(|axis| figures::word(&axis.key));
     keys.collect::<Vec<_>>().join(", ")
 }

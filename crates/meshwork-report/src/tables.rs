@@ -7,7 +7,7 @@ use meshwork_lab::findings::columns::{Meanings, Shown, value};
 use meshwork_lab::findings::notes::UNLIKE_JOBS;
 use meshwork_lab::findings::summary::{SizeRow, Summary, SummaryRow};
 use meshwork_lab::statistics::Interval;
-use meshwork_lab::study::axes::{Axis, Kind};
+use meshwork_lab::study::axes::{AxisKind, PlotAxis};
 use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::expand::Point;
 use meshwork_lab::study::words::short;
@@ -55,7 +55,7 @@ pub(super) fn all(
     if shown.names.is_empty() {
         return Vec::new();
     }
-    let axes = Axis::all(study);
+    let axes = PlotAxis::all(study);
     let mut tables = vec![match &rows[..] {
         [row] => of_one(row, &shown.names, (&summary.meanings, clock)),
         _ => means(&axes, summary, &shown, &study.replications),
@@ -125,7 +125,12 @@ fn turned(table: ReportTable, (meanings, clock): (&Meanings, &Clock)) -> ReportT
     ReportTable { columns, keys: 1, rows, ..table }
 }
 
-fn means(axes: &[Axis], summary: &Summary, shown: &Shown, expected: &Replications) -> ReportTable {
+fn means(
+    axes: &[PlotAxis],
+    summary: &Summary,
+    shown: &Shown,
+    expected: &Replications,
+) -> ReportTable {
     let rows = &summary.rows;
     let left_out = if shown.left_out.is_empty() {
         String::new()
@@ -157,7 +162,7 @@ fn means(axes: &[Axis], summary: &Summary, shown: &Shown, expected: &Replication
 }
 
 fn differences(
-    axes: &[Axis],
+    axes: &[PlotAxis],
     baseline: &Baseline,
     summary: &Summary,
     shown: &Shown,
@@ -199,7 +204,7 @@ fn differences(
     })
 }
 
-fn sizes(axes: &[Axis], summary: &Summary) -> Option<ReportTable> {
+fn sizes(axes: &[PlotAxis], summary: &Summary) -> Option<ReportTable> {
     let all: Vec<(usize, &SizeRow)> = summary
         .rows
         .iter()
@@ -237,7 +242,7 @@ fn partial(row: &SummaryRow, expected: &Replications) -> Option<String> {
         .then(|| format!("{} of {} so far", count(number), plural(*expected, "replication")))
 }
 
-fn keys(axes: &[Axis], index: usize) -> Vec<TableCell> {
+fn keys(axes: &[PlotAxis], index: usize) -> Vec<TableCell> {
     let mut rest = index;
     let mut cells: Vec<TableCell> = axes
         .iter()
@@ -245,14 +250,14 @@ fn keys(axes: &[Axis], index: usize) -> Vec<TableCell> {
         .map(|axis| {
             let text = axis.labels[rest % axis.count()].clone();
             rest /= axis.count();
-            cell(text, matches!(axis.kind, Kind::Numbers(_)))
+            cell(text, matches!(axis.kind, AxisKind::Numbers(_)))
         })
         .collect();
     cells.reverse();
     cells
 }
 
-fn columns(axes: &[Axis], metrics: &[String], meanings: &Meanings) -> Vec<(String, String)> {
+fn columns(axes: &[PlotAxis], metrics: &[String], meanings: &Meanings) -> Vec<(String, String)> {
     let metric = |name: &String| {
         let meaning = meanings.entry(name).map_or_else(String::new, |metric| {
             format!("{}, in {}", metric.about.summary, metric.unit)

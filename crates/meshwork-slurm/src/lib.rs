@@ -6,8 +6,8 @@
 //! [`desk`] allocates the nodes of a partition by the rules of the crate `meshwork`. [`check`]
 //! lints the files. [`live`] writes the commands for a running Slurm, and reads their outputs.
 //!
-//! [`sacct`] reads Slurm's accounting records, and [`kueue`] reads Kueue's workloads. Both produce a
-//! [`history`] of jobs. [`date`] and [`cell`] read and write the times and the texts of its table.
+//! [`sacct`] reads Slurm's accounting records, and [`kueue`] reads Kueue's workloads. Both produce
+//! a [`history`] of jobs. [`date`] and [`cell`] read and write the times and texts of its table.
 //!
 //! This crate does not simulate, and it opens no files: callers pass texts, or a function that
 //! reads files. Like the crate `meshwork`, it uses no threads, no clock and no environment

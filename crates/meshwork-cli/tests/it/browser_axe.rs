@@ -1,8 +1,8 @@
 //! Tests seven report pages for accessibility, with the checker axe-core, and in print.
 //!
 //! No page has a serious violation, and no printed sheet is empty. `npm ci` in
-//! `crates/meshwork-report/assets` installs axe-core. Without axe-core accessibility is not checked,
-//! and without a browser the whole test is skipped, each with a message.
+//! `crates/meshwork-report/assets` installs axe-core. Without axe-core accessibility is not
+//! checked, and without a browser the whole test is skipped, each with a message.
 
 use std::fs;
 use std::io::Read;

@@ -36,16 +36,16 @@ const MAX_RATIO: f64 = 50.0;
 const MIN_OF_A_LINE: usize = 3;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
+pub struct PlotAxis {
     pub key: String,
     pub labels: Vec<String>,
-    pub kind: Kind,
+    pub kind: AxisKind,
     /// Whether the study compares the values of the key: in a claim, or in `[compare]`.
     pub contrasted: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum AxisKind {
     Numbers(Vec<f64>),
     /// Lists such as `machine.dims`. They have an order, but are not numbers.
     Ordered,
@@ -64,12 +64,12 @@ pub struct Layout {
     pub chosen: Vec<usize>,
 }
 
-impl Axis {
-    pub fn all(study: &Study) -> Vec<Axis> {
+impl PlotAxis {
+    pub fn all(study: &Study) -> Vec<PlotAxis> {
         let contrasted = contrasted(study);
         let axis = |axis: &crate::study::Axis| {
             let values: Vec<&Value> = axis.values.iter().collect();
-            Axis {
+            PlotAxis {
                 key: axis.key.clone(),
                 labels: short(&axis.key, &values).into_iter().map(whole).collect(),
                 kind: kind(&axis.values),
@@ -84,7 +84,7 @@ impl Axis {
     }
 
     /// Index of a scenario's value on each axis; scenarios are numbered from 1.
-    pub fn places(axes: &[Axis], scenario: usize) -> Vec<usize> {
+    pub fn places(axes: &[PlotAxis], scenario: usize) -> Vec<usize> {
         let mut rest = scenario - 1;
         let mut places = vec![0; axes.len()];
         for (axis, place) in axes.iter().zip(&mut places).rev() {
@@ -96,7 +96,7 @@ impl Axis {
 
     /// Numbers of an axis that is drawn to scale; `None` if its values are shown as categories.
     pub fn numbers(&self) -> Option<&[f64]> {
-        let Kind::Numbers(numbers) = &self.kind else { return None };
+        let AxisKind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
         let is_far =
             sizes().fold(0.0, f64::max) > MAX_RATIO * sizes().fold(f64::INFINITY, f64::min);
@@ -105,7 +105,7 @@ impl Axis {
     }
 
     pub fn is_line(&self) -> bool {
-        self.kind != Kind::Names && self.count() >= MIN_OF_A_LINE
+        self.kind != AxisKind::Names && self.count() >= MIN_OF_A_LINE
     }
 }
 
@@ -119,11 +119,11 @@ fn whole(label: String) -> String {
 
 impl Layout {
     /// Assigns a role to each axis with several values; `along`, if given, is the x axis.
-    pub fn of(axes: &[Axis], along: Option<usize>) -> Layout {
+    pub fn of(axes: &[PlotAxis], along: Option<usize>) -> Layout {
         let mut rest: Vec<usize> =
             (0..axes.len()).filter(|&i| axes[i].count() > 1 && Some(i) != along).collect();
         let is_given = along.is_some();
-        let many = |&i: &usize| axes[i].kind == Kind::Names && axes[i].count() > MAX_COLOURS;
+        let many = |&i: &usize| axes[i].kind == AxisKind::Names && axes[i].count() > MAX_COLOURS;
         let many = if is_given {
             None
         } else {
@@ -131,7 +131,7 @@ impl Layout {
         };
         let along = along.or(many).or_else(|| {
             let numbers =
-                |&i: &usize| axes[i].is_line() && matches!(axes[i].kind, Kind::Numbers(_));
+                |&i: &usize| axes[i].is_line() && matches!(axes[i].kind, AxisKind::Numbers(_));
             take(&mut rest, numbers, |i| (!axes[i].contrasted, axes[i].count()))
                 .or_else(|| {
                     let is_line = |&i: &usize| axes[i].is_line();
@@ -150,7 +150,7 @@ impl Layout {
     }
 
     /// Layouts for views with another x axis, one for each other key.
-    pub fn turned(&self, axes: &[Axis]) -> Vec<Layout> {
+    pub fn turned(&self, axes: &[PlotAxis]) -> Vec<Layout> {
         let drawn = [self.along, self.colour, self.panel].into_iter().flatten();
         let all: Vec<usize> = drawn.chain(self.chosen.iter().copied()).collect();
         let turned = |&along: &usize| {
@@ -165,8 +165,8 @@ impl Layout {
         all.iter().skip(1).map(turned).collect()
     }
 
-    /// Axis whose values have a colour in every plot of a study; `None` without such an axis.
-    pub fn coloured(&self, axes: &[Axis]) -> Option<usize> {
+    /// PlotAxis whose values have a colour in every plot of a study; `None` without such an axis.
+    pub fn coloured(&self, axes: &[PlotAxis]) -> Option<usize> {
         let few = |&i: &usize| axes[i].count() <= MAX_COLOURS && !axes[i].is_line();
         self.colour.or(self.along.filter(few))
     }
@@ -183,12 +183,12 @@ fn take<R: Ord>(
     Some(best)
 }
 
-fn kind(values: &[Value]) -> Kind {
+fn kind(values: &[Value]) -> AxisKind {
     let numbers: Option<Vec<f64>> = values.iter().map(number).collect();
     match numbers {
-        Some(numbers) => Kind::Numbers(numbers),
-        None if values.iter().all(Value::is_array) => Kind::Ordered,
-        None => Kind::Names,
+        Some(numbers) => AxisKind::Numbers(numbers),
+        None if values.iter().all(Value::is_array) => AxisKind::Ordered,
+        None => AxisKind::Names,
     }
 }
 
@@ -209,12 +209,12 @@ fn contrasted(study: &Study) -> Vec<String> {
 }
 
 /// Index of a scenario in the sweep, given the index of its value on each axis.
-pub fn index(axes: &[Axis], at: &[usize]) -> usize {
+pub fn index(axes: &[PlotAxis], at: &[usize]) -> usize {
     axes.iter().zip(at).fold(0, |index, (axis, &at)| index * axis.count() + at)
 }
 
 /// All combinations of values of the axes `of`; the other axes have index 0.
-pub fn every<'a>(axes: &'a [Axis], of: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
+pub fn every<'a>(axes: &'a [PlotAxis], of: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
     let count: usize = of.iter().map(|&axis| axes[axis].count()).product();
     (0..count).map(move |mut number| {
         let mut at = vec![0; axes.len()];
@@ -234,7 +234,7 @@ mod tests {
 
     fn layout(text: &str) -> (Vec<String>, Layout) {
         let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
-        let axes = Axis::all(&study);
+        let axes = PlotAxis::all(&study);
         let layout = Layout::of(&axes, None);
         (axes.into_iter().map(|axis| axis.key).collect(), layout)
     }
@@ -296,7 +296,7 @@ mod tests {
             let (keys, layout) = layout(text);
             let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
             let name = |axis: Option<usize>| axis.map_or("", |axis| &keys[axis]).to_owned();
-            let turned = layout.turned(&Axis::all(&study));
+            let turned = layout.turned(&PlotAxis::all(&study));
             let names =
                 turned.iter().map(|own| [own.along, own.colour, own.panel].map(name).join(" "));
             names.collect::<Vec<String>>()

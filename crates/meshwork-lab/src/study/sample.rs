@@ -1,7 +1,7 @@
 //! Sample of a study's scenarios, for plots that cannot show all of them.
 
 use super::Study;
-use super::axes::{Axis, Kind, Layout, every, index};
+use super::axes::{AxisKind, Layout, PlotAxis, every, index};
 
 /// Maximum number of scenarios in a sample; in a plot, each has its own colour.
 pub const MAX: usize = 10;
@@ -11,18 +11,18 @@ pub const MAX: usize = 10;
 /// They differ in the compared key, and in further keys of names as far as there is space. If no
 /// key is compared, they are spread over the longest axis.
 pub fn sample(study: &Study) -> Vec<usize> {
-    let axes = Axis::all(study);
+    let axes = PlotAxis::all(study);
     let Some(along) = along(&axes) else { return vec![0] };
     let mut at = held(&axes, along, &|_| false);
     let count = axes[along].count();
-    let values: Vec<usize> = if axes[along].kind == Kind::Names || count <= MAX {
+    let values: Vec<usize> = if axes[along].kind == AxisKind::Names || count <= MAX {
         (0..count.min(MAX)).collect()
     } else {
         (0..MAX).map(|i| i * (count - 1) / (MAX - 1)).collect()
     };
     let (mut others, mut total) = (Vec::new(), values.len());
     for (own, axis) in axes.iter().enumerate() {
-        if own != along && axis.kind == Kind::Names && total * axis.count() <= MAX {
+        if own != along && axis.kind == AxisKind::Names && total * axis.count() <= MAX {
             others.push(own);
             total *= axis.count();
         }
@@ -38,18 +38,18 @@ pub fn sample(study: &Study) -> Vec<usize> {
     scenarios
 }
 
-/// Axis along which [`sample`] selects scenarios: the compared one, else the longest.
-pub fn along(axes: &[Axis]) -> Option<usize> {
+/// PlotAxis along which [`sample`] selects scenarios: the compared one, else the longest.
+pub fn along(axes: &[PlotAxis]) -> Option<usize> {
     let several = (0..axes.len()).filter(|&i| axes[i].count() > 1);
     compared(axes).or_else(|| several.max_by_key(|&i| axes[i].count()))
 }
 
-/// Axis whose values the study compares, in a claim or in `[compare]`, or else one of names.
-pub fn compared(axes: &[Axis]) -> Option<usize> {
+/// PlotAxis whose values the study compares, in a claim or in `[compare]`, or else one of names.
+pub fn compared(axes: &[PlotAxis]) -> Option<usize> {
     let several = |&i: &usize| axes[i].count() > 1;
     let contrasted = (0..axes.len()).filter(several).filter(|&i| axes[i].contrasted);
-    let drawn = Layout::of(axes, None).coloured(axes).filter(|&i| axes[i].kind == Kind::Names);
-    let names = (0..axes.len()).filter(several).find(|&i| axes[i].kind == Kind::Names);
+    let drawn = Layout::of(axes, None).coloured(axes).filter(|&i| axes[i].kind == AxisKind::Names);
+    let names = (0..axes.len()).filter(several).find(|&i| axes[i].kind == AxisKind::Names);
     contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
 }
 
@@ -57,11 +57,11 @@ pub fn compared(axes: &[Axis]) -> Option<usize> {
 ///
 /// Scenarios for which `is_overloaded` are avoided if possible, since their waits depend on the
 /// length of the run.
-pub fn held(axes: &[Axis], but: usize, is_overloaded: &dyn Fn(usize) -> bool) -> Vec<usize> {
-    let value = |(i, axis): (usize, &Axis)| match axis.kind {
+pub fn held(axes: &[PlotAxis], but: usize, is_overloaded: &dyn Fn(usize) -> bool) -> Vec<usize> {
+    let value = |(i, axis): (usize, &PlotAxis)| match axis.kind {
         _ if i == but => 0,
-        Kind::Names => 0,
-        Kind::Ordered | Kind::Numbers(_) => axis.count() - 1,
+        AxisKind::Names => 0,
+        AxisKind::Ordered | AxisKind::Numbers(_) => axis.count() - 1,
     };
     let hardest: Vec<usize> = axes.iter().enumerate().map(value).collect();
     let is_stable = |at: &[usize]| {
@@ -72,7 +72,7 @@ pub fn held(axes: &[Axis], but: usize, is_overloaded: &dyn Fn(usize) -> bool) ->
         })
     };
     for (i, axis) in axes.iter().enumerate() {
-        if i == but || axis.kind == Kind::Names {
+        if i == but || axis.kind == AxisKind::Names {
             continue;
         }
         let mut at = hardest.clone();

@@ -12,10 +12,12 @@ const OPENINGS: [&str; 9] =
     ["The same", "That of", "Those ", "As ", "So many", "So much", "Who ", "Whoever ", "What "];
 
 /// Folders with Rust code, relative to the root of the repository.
-const FOLDERS: [&str; 7] = [
+const FOLDERS: [&str; 9] = [
     "crates/meshwork",
     "crates/meshwork-slurm",
     "crates/meshwork-lab",
+    "crates/meshwork-report",
+    "crates/meshwork-operator",
     "crates/meshwork-cli",
     "crates/meshwork-py",
     "benches",

@@ -223,8 +223,8 @@ fn sum(weights: &Weights, fair: &[f64], job: &Waiting, age: f64) -> u64 {
     (job.fixed + weights.age * age + weights.fair_share * fair) as u64
 }
 
-/// Fair Tree factors of sibling users, ranked by share / usage. The factor is 1 for the first of *u*
-/// users, and 1 / *u* for the last. Users with equal quotients have equal factors.
+/// Fair Tree factors of sibling users, ranked by share / usage. The factor is 1 for the first of
+/// *u* users, and 1 / *u* for the last. Users with equal quotients have equal factors.
 fn fair_tree(users: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
     let used: Vec<f64> = users.map(|(used, share)| used / share).collect();
     let mut sorted = used.clone();
