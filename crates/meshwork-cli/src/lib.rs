@@ -1,4 +1,4 @@
-//! The command `meshwork`: a thin front end to the crates `meshwork-lab` and `meshwork`.
+//! The command `meshwork`: a thin front end to the other crates of the project.
 //!
 //! The command simulates processor allocation and job scheduling on meshes, tori, hypercubes, fat
 //! trees, dragonflies, pods of TPU slices, flat machines and several sites; `meshwork ops` is for

@@ -1,8 +1,10 @@
 //! Reads studies, runs them in parallel, stores the runs, and summarises the results.
 //!
 //! The crate `meshwork` models the machines: meshes, tori, hypercubes, fat trees, dragonflies, pods
-//! of TPU slices, flat machines, and machines of several sites. [`slurm`] and [`operator`] read the
-//! configuration and the history of clusters under Slurm or Kueue, for the command `meshwork ops`.
+//! of TPU slices, flat machines, and machines of several sites. [`slurm`] reads the folder of a
+//! site under Slurm or Kueue, which a study can use as its machine and its jobs. The crate
+//! `meshwork-report` makes a page of the results, and `meshwork-operator` answers the questions of
+//! the command `meshwork ops`.
 //!
 //! A study file becomes results in four steps, each in its own module:
 //!

@@ -5,7 +5,7 @@
 //! tree, dragonfly, pod of TPU slices or flat switch, and a machine may have several sites. The
 //! crate is pure: it opens no file, starts no thread, reads no clock and prints nothing. Equal
 //! scenarios give equal results, bit for bit. The command `meshwork ops` (crates `meshwork-cli` and
-//! `meshwork-lab`) reads the configuration and history of clusters under Slurm or Kueue.
+//! `meshwork-operator`) reads the configuration and history of clusters under Slurm or Kueue.
 //!
 //! # Simulate one scenario
 //!

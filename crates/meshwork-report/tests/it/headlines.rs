@@ -1,6 +1,6 @@
 //! Tests of the headlines in the reports of thirty studies, compared with `headlines.toml`.
 //!
-//! `UPDATE_EXPECTED=1 cargo test -p meshwork-lab --test it headlines::` rewrites the file; review
+//! `UPDATE_EXPECTED=1 cargo test -p meshwork-report --test it headlines::` rewrites the file; review
 //! each headline before committing it.
 
 use std::fs;

@@ -187,7 +187,7 @@ fn waits(policy: &LivePolicy, jobs: &[JobRecord], rule: EndRule) -> Vec<f64> {
 }
 
 /// Prints the waits that docs/live.md quotes for `--ends`. Run it for the first `MESHWORK_JOBS`
-/// jobs of a site with `MESHWORK_SITE=site cargo test --release -p meshwork-lab --test it
+/// jobs of a site with `MESHWORK_SITE=site cargo test --release -p meshwork-operator --test it
 /// live::gain -- --ignored --nocapture`.
 #[test]
 #[ignore = "it measures"]

@@ -421,7 +421,7 @@ fn processor_seconds() -> f64 {
 }
 
 /// Prints the measurements that docs/performance.md quotes. Run it with `cargo test --release -p
-/// meshwork-lab --test it live::figures -- --ignored --nocapture`.
+/// meshwork-operator --test it live::figures -- --ignored --nocapture`.
 #[test]
 #[ignore = "it measures"]
 #[allow(clippy::print_stderr, reason = "figures of a page")]

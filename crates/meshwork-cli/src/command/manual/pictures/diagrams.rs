@@ -60,21 +60,23 @@ pub(super) fn crates() -> String {
         "meshwork-py",
         &["the Python package, a workspace of its own"],
     );
+    let layers = [
+        ("meshwork-operator", "sites under Slurm and Kueue: why a job waits, what would be better"),
+        ("meshwork-report", "pages and plots of results"),
+        ("meshwork-lab", "studies, files, threads, stored runs, intervals, claims"),
+        (
+            "meshwork-slurm",
+            "files and records of Slurm and Kueue, and where Slurm would place a job",
+        ),
+    ];
+    for (number, (name, what)) in layers.into_iter().enumerate() {
+        let top = 112 + 96 * number as i32;
+        canvas.labelled([16, top, 690, 62], name, &[what]);
+        canvas.arrow([361, top + 62], [361, top + 93]);
+    }
+    canvas.text([371, 195], "depends on", "soft", "start");
     canvas.labelled(
-        [16, 112, 690, 80],
-        "meshwork-lab",
-        &[
-            "studies, files, threads, stored runs, intervals, claims, the report",
-            "sites under Slurm and Kueue: history, why a job waits",
-        ],
-    );
-    canvas.labelled(
-        [16, 226, 690, 62],
-        "meshwork-slurm",
-        &["configuration and state of Slurm, and where it would place a job"],
-    );
-    canvas.labelled(
-        [16, 322, 690, 80],
+        [16, 496, 690, 80],
         "meshwork",
         &[
             "the model: machines, jobs, allocators, schedulers, networks, metrics",
@@ -83,11 +85,8 @@ pub(super) fn crates() -> String {
     );
     canvas.arrow([181, 78], [181, 109]);
     canvas.arrow([541, 78], [541, 109]);
-    canvas.arrow([361, 192], [361, 223]);
-    canvas.text([371, 213], "depends on", "soft", "start");
-    canvas.arrow([361, 288], [361, 319]);
     canvas.finished(
-        [722, 418],
-        "The crates: meshwork-cli and meshwork-py stand on meshwork-lab, which stands on meshwork-slurm and meshwork",
+        [722, 592],
+        "The crates: meshwork-cli and meshwork-py stand on meshwork-operator, which stands on meshwork-report, meshwork-lab, meshwork-slurm and meshwork",
     )
 }
