@@ -151,7 +151,7 @@ pub struct Study {
     pub figure: Option<String>,
     /// Advice, for error messages, on where to obtain the log that the study reads.
     pub obtain: Option<String>,
-    /// Unit in which times are shown, if the study sets it: see [`clock`](crate::study::clock).
+    /// Unit in which times are shown, if the study sets it: see [`clock`].
     pub time_unit: Option<String>,
     /// Settings in the table `[quick]` of the study, which make its runs shorter.
     pub quick: Vec<String>,
