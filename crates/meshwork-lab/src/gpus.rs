@@ -1,4 +1,4 @@
-//! Repeats the experiment on fragmented GPUs of Weng et al. (ATC 2023) with their traces.
+//! Repeats the experiment of Weng et al. (ATC 2023) on fragmented GPUs, with the authors' traces.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +31,8 @@ pub struct AllocationPoint {
     pub fragmentation: f64,
 }
 
-/// Reads the nodes of a trace from CSV, as Weng et al. do, without those that have no GPUs.
+/// Reads the nodes of a trace from a CSV file in the format of Weng et al. (ATC 2023). Nodes
+/// without GPUs are left out.
 ///
 /// The columns are `sn`, `cpu_milli`, `memory_mib`, `gpu` and `model`.
 pub fn read_nodes(path: &str) -> Result<Vec<GpuNode>, Refused> {
@@ -51,7 +52,8 @@ pub fn read_nodes(path: &str) -> Result<Vec<GpuNode>, Refused> {
     Ok(nodes)
 }
 
-/// Reads the tasks of a trace from CSV, as Weng et al. do, without times.
+/// Reads the tasks of a trace from a CSV file in the format of Weng et al. (ATC 2023). Times are
+/// not read.
 ///
 /// The columns are `name`, `cpu_milli`, `memory_mib`, `num_gpu`, `gpu_milli` and, optionally,
 /// `gpu_spec`.

@@ -185,7 +185,7 @@ pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings: Vec::new(), failures })
 }
 
-/// Sorts the stored runs into their final order, merging the segments into them.
+/// Sorts the stored runs into their final order, and merges segment files into their file.
 fn settle(
     study: &Study,
     points: &[Point],
@@ -210,7 +210,7 @@ pub(crate) struct Prepared {
     pub(crate) points: Vec<Point>,
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) files: Files,
-    /// Logs that are simulated in windows (periods), each with the time span of its jobs.
+    /// Logs that the study simulates in windows (periods), each with the time span of its jobs.
     pub(crate) spans: Vec<Span>,
 }
 

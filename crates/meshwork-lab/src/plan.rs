@@ -29,7 +29,7 @@ struct StateText {
     waiting: Vec<Map<String, Json>>,
     #[serde(default)]
     withheld: Vec<WithheldText>,
-    /// Memory of the policy, as an earlier plan has written it.
+    /// State that the policy keeps from call to call, as an earlier plan wrote it.
     #[serde(default)]
     memory: Option<MemoryText>,
 }
@@ -40,7 +40,7 @@ struct StateText {
 struct MemoryText {
     at: f64,
     running: Vec<HeldText>,
-    /// ID, arrival and number of each job that waited, in queue order.
+    /// Job ID, arrival time and number of each waiting job, in queue order.
     waiting: Vec<(Json, f64, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     suspended: Vec<HeldText>,
@@ -60,7 +60,7 @@ struct WithheldText {
     /// Time until which the nodes are withheld; `None` if they are withheld for ever.
     #[serde(default)]
     until: Option<f64>,
-    /// Waiting jobs from which the nodes are withheld; `None` for all jobs.
+    /// Waiting jobs that must not use the withheld nodes. `None` if no job may use them.
     #[serde(default)]
     jobs: Option<Vec<Json>>,
 }
@@ -95,13 +95,14 @@ fn is_first(site: &usize) -> bool {
     *site == 0
 }
 
-/// A parsed state, with the node names and job IDs that appear in the text of the decisions.
+/// State of a machine that was parsed from JSON. It keeps the node names and job IDs, which the
+/// decisions repeat.
 #[derive(Debug)]
 pub struct ReadState {
     pub state: PlanState,
     ids: Vec<Json>,
     running_ids: Vec<Json>,
-    /// For each job, by its number: its ID, and the request with which it waited, if known.
+    /// ID of each job, by the job's number. Its request while it waited is included, if known.
     jobs: BTreeMap<u64, (Json, Option<Map<String, Json>>)>,
     names: Option<Vec<String>>,
 }
@@ -255,7 +256,7 @@ impl ReadState {
         plan(setup, &self.state).map_err(|error| error.to_string())
     }
 
-    /// Decisions as JSON; `memory` has what the policy must know at the next call.
+    /// Decisions as JSON. The entry `memory` is the state that the next call needs.
     pub fn decide(&self, scenario: &Scenario) -> Result<Json, String> {
         let plan = self.decided(scenario)?;
         let mut answer = self.json(&plan, &scenario.topologies());

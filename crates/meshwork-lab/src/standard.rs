@@ -1,4 +1,5 @@
-//! Functions that use the standard catalogue of strategies, which others take as an argument.
+//! Variants of functions that use the standard catalogue of strategies. The original functions take
+//! a catalogue as an argument.
 
 use std::path::Path;
 

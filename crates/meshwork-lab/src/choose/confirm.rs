@@ -1,9 +1,10 @@
-//! Measures the winner of a race again, on fresh replications and on a held-out part of a log.
+//! Measures the winner of a race again, on data that the race has not used.
 //!
-//! The lead of the winner on the data of the race overestimates its true lead. So it is compared
-//! with the baseline on other data: by a fixed number of pairs of replications with the next seed,
-//! or by one simulation each of the end of the log, which the race did not read. This one begins
-//! with an empty machine, and its interval comes from batches of the same jobs.
+//! The winner's lead in the race overestimates its true lead. So the winner is compared with the
+//! baseline on other data. Fresh replications are a fixed number of pairs with the next seed. A
+//! held-out part is the end of a log, which the race did not read: winner and baseline simulate it
+//! once each, from an empty machine. The interval of this comparison comes from batches of jobs,
+//! which are the same in both runs.
 
 use std::sync::Mutex;
 
@@ -129,8 +130,8 @@ pub(crate) struct Confirmation<'a> {
 }
 
 impl Confirmation<'_> {
-    /// Runs the comparison and adds the measured gains to `choice`; returns the store keys of the
-    /// runs.
+    /// Compares winner and baseline again, and adds the measured gains to `choice`. Returns the
+    /// store keys of the runs that this took.
     pub(crate) fn run(
         &self,
         runner: &mut Runner<'_>,

@@ -248,7 +248,7 @@ pub struct Constraint {
     /// Whether the limit is an upper limit; otherwise it is a lower limit.
     pub is_upper: bool,
     pub limit: f64,
-    /// Factor from the unit in the option's text to the metric's own unit.
+    /// Number of the metric's own units in one unit of the option's text.
     pub(super) unit: f64,
     pub(super) unit_name: String,
 }
@@ -312,7 +312,7 @@ impl Constraint {
         if self.is_upper { value - self.limit } else { self.limit - value }
     }
 
-    /// Value that breaks the limit by `excess`, in the unit of the option's text.
+    /// Measured value of a metric that exceeds the limit by `excess`, in the user's unit.
     pub(super) fn shown(&self, excess: f64) -> String {
         let value = if self.is_upper { self.limit + excess } else { self.limit - excess };
         let number = crate::text::number::significant(value / self.unit, 4);

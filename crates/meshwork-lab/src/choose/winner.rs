@@ -52,7 +52,8 @@ const PLUGINS: [(&str, &str); 4] = [
 /// `SchedulerType` that Slurm uses if `slurm.conf` gives none.
 const BACKFILL: &str = "sched/backfill";
 
-/// Parameters of the scheduler `slurm` without a line in `slurm.conf`, and the setting's source.
+/// Parameters of the scheduler `slurm` that no line of `slurm.conf` sets. Each has a text that says
+/// where Slurm takes the setting from.
 const ELSEWHERE: [(&str, &str); 5] = [
     ("bf_rounding", "the version of Slurm decides"),
     ("PriorityWeightSite", "the site factor of jobs counts in full"),
@@ -177,11 +178,10 @@ fn put_line(text: &mut String, key: &str, value: &str) {
     *text = rows.join("\n") + "\n";
 }
 
-/// Changes of `slurm.conf` and of `topology.yaml` from the baseline to the winner, as unified
-/// diffs.
+/// Changes of `slurm.conf` and `topology.yaml` from the baseline to the winner, as unified diffs.
 ///
-/// The keys without a line in Slurm's files follow. Without a `slurm.conf`, only the lines of the
-/// scheduler are compared.
+/// After the diffs come the changed keys that no line of these files sets. Without a `slurm.conf`,
+/// only the lines of the scheduler are compared.
 pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) -> Vec<String> {
     let study = raced.study;
     let [ours, theirs] = [winner, reference].map(|own| &raced.points[own]);

@@ -95,14 +95,15 @@ impl FileError {
     }
 }
 
-/// Existing folder of a path that could not be made; `None` if the folder does not exist.
+/// Folder that exists, but in which the file `path` could not be made. `None` if the folder does
+/// not exist.
 fn closed(path: &Path) -> Option<PathBuf> {
     let path = target(path).unwrap_or_else(|_| path.to_path_buf());
     let path = std::path::absolute(path).ok()?;
     path.parent().filter(|folder| folder.is_dir()).map(Path::to_path_buf)
 }
 
-/// Temporary name of a file until it is complete, unique across processes and computers.
+/// Name of a file while it is being written, unique across processes and computers.
 pub(crate) fn temporary(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.tmp", process()));
@@ -144,7 +145,7 @@ pub const MAX_TEXT: u64 = 64 << 20;
 /// Size limit in bytes of a file of records that is read as a whole, such as a history.
 pub const MAX_RECORDS: u64 = 1 << 30;
 
-/// Reads a file of at most `most` bytes; `shown` is its name in messages.
+/// Reads a file of at most `most` bytes. Error messages call the file `shown`.
 pub fn read_whole(shown: &str, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     if is_device(path) {
         return Err(FileError::Device(shown.to_owned()));

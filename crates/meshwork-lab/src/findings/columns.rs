@@ -110,7 +110,7 @@ impl fmt::Debug for Meanings {
     }
 }
 
-/// Mean and interval of the metric with this name. They are `None` if the metric is missing.
+/// Mean and interval of the metric `name`. Both are `None` if `metrics` does not contain it.
 #[must_use]
 pub fn value(metrics: &Means, name: &str) -> Interval {
     let found = metrics.iter().find(|(own, _)| own == name).map(|(_, interval)| *interval);

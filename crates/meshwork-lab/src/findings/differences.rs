@@ -36,7 +36,8 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Whether the interval is at most twice as wide as that of the difference, divided by `base`.
+    /// Whether the ratio's interval is not much wider than that of the difference, divided by
+    /// `base`. The limit is twice the width.
     pub fn is_informative(&self) -> bool {
         let Some([low, high]) = self.ends else { return true };
         if high.is_infinite() {

@@ -51,7 +51,8 @@ pub(super) fn by_size(runs: &ScenarioRuns, rule: Rule) -> Vec<SizeRow> {
     classes.iter().map(row).collect()
 }
 
-/// Results by owner, such as a user or a group, sorted by number or name, with unknown owners last.
+/// Makes one row of results for each owner of jobs, such as a user or a group. Rows are sorted by
+/// the owner's number or name. Jobs of unknown owners come last.
 pub(super) fn by_owner(mut classes: Vec<Class<'_, Option<String>>>, rule: Rule) -> Vec<OwnerRow> {
     let number = |name: &str| name.parse::<u64>().unwrap_or(u64::MAX);
     classes.sort_by_key(|class| {

@@ -16,7 +16,7 @@ const MAX_LINE: u64 = 1 << 20;
 
 pub(crate) type Lines<T> = Box<dyn Iterator<Item = Result<T, WorkloadError>> + Send>;
 
-/// Function that makes a row of type `T` from the row's line number and its cells.
+/// Function that makes a row of type `T` from a line number and the cells of that line.
 pub(crate) type Make<T, const N: usize> = fn(u64, [Option<Cell<'_>>; N]) -> Result<T, String>;
 
 impl Files {
@@ -163,7 +163,7 @@ impl Passed {
     }
 }
 
-/// Makes a row of a table of jobs from named cells, for a job that is not in a file.
+/// Makes a row of a table of jobs from cells, each given with the name of its column.
 ///
 /// ```
 /// use meshwork::workload::table::Cell;

@@ -116,7 +116,7 @@ fn no_such_day(text: &str) -> String {
     }
 }
 
-/// Converts dates in `from` and `until` to times by the clock of a log.
+/// Converts the settings `from` and `until`, if they are dates, to times on the log's clock.
 pub fn on_the_clock_of(
     files: &Files,
     path: &str,

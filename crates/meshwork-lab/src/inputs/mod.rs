@@ -78,13 +78,15 @@ impl Files {
         places.find(|place| place.exists()).unwrap_or_else(|| PathBuf::from(path))
     }
 
-    /// Path of a companion file; in a results folder, that of its copy.
+    /// Path of a file that becomes part of scenarios, such as a topology. If the study is in a
+    /// results folder, this is the path of the file's copy there.
     pub(crate) fn locate_companion(&self, path: &str) -> PathBuf {
         let mut found = self.found.get(path).into_iter().flatten();
         found.find(|place| place.exists()).cloned().unwrap_or_else(|| self.locate(path))
     }
 
-    /// Reads a companion file, and records its text for the copy in the results folder.
+    /// Reads a file that becomes part of scenarios, such as a topology. Its text is recorded, so
+    /// that it can be copied to the results folder.
     pub(crate) fn companion(&self, path: &str, located: &Path) -> Result<String, FileError> {
         let shown = located.display().to_string();
         let reader = decompressed(open(&shown, located)?)
@@ -161,9 +163,9 @@ impl Inputs for Files {
     }
 }
 
-/// Checks that every row of a table of jobs in CSV is a valid job.
+/// Checks that every row of a CSV table of jobs is a valid job.
 ///
-/// Errors give the index of a row from 0, as in data frames.
+/// Error messages give the index of a row, counted from 0 as in data frames.
 ///
 /// ```
 /// use meshwork_lab::inputs::check_rows;

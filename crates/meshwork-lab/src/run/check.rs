@@ -1,4 +1,6 @@
-//! Check of stored runs by repetition. The same version must give the same results, bit for bit.
+//! Repeats stored runs, to check that the program still computes the stored results.
+//!
+//! If the version is the same, the results must be the same, bit for bit.
 
 use std::path::Path;
 

@@ -74,7 +74,7 @@ impl PartialEq for Metrics {
 pub(super) struct Classes<K: Ord> {
     numbers: BTreeMap<K, u32>,
     kinds: Vec<K>,
-    /// Index of the class of each row.
+    /// Index of the class for each row.
     of: Vec<u32>,
     runs: Vec<usize>,
     jobs: Vec<u64>,

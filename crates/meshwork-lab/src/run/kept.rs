@@ -38,20 +38,21 @@ const TURNED_AWAY: u8 = 2;
 const STARTED: u8 = 3;
 const MOVED: u8 = 4;
 const FINISHED: u8 = 5;
-/// Kind of all outage events, which the bits at `REQUEST` distinguish.
+/// Kind of every outage event. The bits at `REQUEST` say which outage event it is.
 const OUTAGE: u8 = 6;
 const INTERRUPTED: u8 = 0;
 const DOWN: u8 = 1;
 const UP: u8 = 2;
 const END: u8 = 7;
 const KINDS: u8 = 7;
-/// Flag of an event later than the previous one. The changed bits of its time follow.
+/// Flag in an event's first byte: the event is later than the previous one. The changed bits of its
+/// time follow.
 const LATER: u8 = 8;
 /// Position of the bits in an event's first byte that follow the kind. They give the form of a
 /// request (count, block, subcube or pieces), parts of nodes of a placement, or the kind of an
 /// outage event.
 const REQUEST: u32 = 4;
-/// Form of a request for pieces (equal parts of nodes), stored as text.
+/// Form of a request that is stored as text: a request for pieces (equal parts of nodes).
 const PIECES: u8 = 3;
 /// Flag of a placement that is followed by its parts of nodes.
 const PARTS: u8 = 1;

@@ -17,10 +17,10 @@ pub enum LockError {
     File(#[from] FileError),
 }
 
-/// Exclusive lock on writing a file, released when it is dropped or its process ends.
+/// Exclusive lock for writing a file. It is released when dropped, or when its process ends.
 ///
-/// The lock is on the file `FILE.lock` in the same folder, since every write replaces the file
-/// itself. Some file systems support no locks.
+/// The lock is taken on the file `FILE.lock` in the same folder, because every write replaces
+/// `FILE` itself. Some file systems support no locks.
 #[derive(Debug)]
 pub struct Lock {
     file: File,

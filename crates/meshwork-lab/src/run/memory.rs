@@ -86,7 +86,7 @@ pub fn check_inputs(
     Ok(())
 }
 
-/// Checks that concurrent runs fit in memory, each as large as the study's largest run.
+/// Checks that all concurrent runs fit in memory, if each is as large as the study's largest run.
 pub fn check_runs(
     study: &Study,
     points: &[Point],

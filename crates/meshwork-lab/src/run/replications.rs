@@ -69,7 +69,8 @@ pub fn has_same_jobs(scenario: &Scenario) -> bool {
         && workload.get("resample").is_none()
 }
 
-/// Mean of the metric that `precision` watches, and its half width; `None` if not measured.
+/// Mean of a scenario's metric `of`, and the half width of its interval. `None` if no run measured
+/// the metric.
 #[must_use]
 pub fn watched(of: &str, runs: &ScenarioRuns) -> Option<[f64; 2]> {
     let moments: RunningMoments = runs.measured(of).map(|(_, value)| value).collect();

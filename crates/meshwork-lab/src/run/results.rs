@@ -9,14 +9,14 @@ pub struct Results {
     /// Error of the store, after which no runs were stored. All results are here.
     pub store_error: Option<String>,
     pub stopped: bool,
-    /// Number of runs made again because the store had them only from another build of the program.
+    /// Number of runs that were repeated, because another build of the program had made them.
     pub outdated: u64,
 }
 
 impl Results {
-    /// Collects the runs of each scenario, and keeps one of replications that repeat the same run.
+    /// Collects the runs of each scenario. If all replications are identical, only one run is kept.
     ///
-    /// An interval over repeated runs would suggest a false certainty.
+    /// An interval over identical runs would suggest a false certainty.
     #[must_use]
     pub fn of(mut runs: Vec<ScenarioRuns>, replications: &Replications) -> Results {
         let is_windows = matches!(replications, Replications::Windows { .. });

@@ -88,7 +88,8 @@ pub(super) struct Shared<'a, 'b> {
     /// Number of jobs of each log, by path, as a finished run counted them.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
     pub(super) stopped: AtomicBool,
-    /// Runs that were made before stored runs are read; a `None` is read from the store.
+    /// Runs that were made in advance, by scenario and replication. If the entry is `None`, the run
+    /// is read from the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
     are_counted: AtomicBool,
     /// Index of the scenario, replication and reason of each failed run in [`Runner::work`].
@@ -276,7 +277,8 @@ impl<'a, 'b> Shared<'a, 'b> {
         })
     }
 
-    /// If a stored run lacks its requested recording, it is repeated.
+    /// Whether a run has its recording, or needs none. If a requested recording is missing, the run
+    /// is repeated.
     fn has_recording(&self, point: usize, replication: u64, key: impl FnOnce() -> String) -> bool {
         let asked = self.runner.kept.as_ref().filter(|kept| kept.is_asked_for());
         asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(&key()).is_file())

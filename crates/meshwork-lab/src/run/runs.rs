@@ -36,7 +36,7 @@ struct Ended {
     trends: Vec<(u32, f64)>,
     sizes: Classes<u64>,
     owners: BTreeMap<OwnerAttribute, Classes<Option<String>>>,
-    /// Random speeds of the sites, with the index of their run.
+    /// Randomly drawn speeds of all sites, with the index of the run that drew them.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
     /// Whether results by batch were dropped to save memory, for each run.
@@ -204,7 +204,8 @@ impl ScenarioRuns {
         self.iter().nth(index)
     }
 
-    /// All runs in order of replications. Only the first few successful runs have batches.
+    /// All runs of the scenario, in order of replications. Only the first few successful runs still
+    /// have results by batch.
     pub fn iter(&self) -> impl Iterator<Item = Run> {
         let (mut row, mut failed) = (0, 0);
         std::iter::from_fn(move || {

@@ -53,7 +53,7 @@ impl Stored {
     }
 }
 
-/// Keys of all possible runs of a study, by scenario and replication.
+/// Store keys of all runs that a study may need, sorted by scenario and then by replication.
 pub(crate) fn order<'a>(
     study: &'a Study,
     points: &'a [Point],

@@ -72,7 +72,8 @@ fn bounds(scenario: &Scenario) -> (Option<f64>, Option<f64>) {
     (bound("from"), bound("until"))
 }
 
-/// Arrival times between `from` and `until`, ascending, by the log's own clock.
+/// Arrival times of jobs between the settings `from` and `until`, in ascending order. They are
+/// times of the log's own clock.
 pub(crate) fn arrivals(
     catalogue: &Catalogue,
     scenario: &Scenario,

@@ -307,7 +307,8 @@ mod tests {
         assert_eq!((nothing.mean, nothing.half_width, nothing.replications), (None, None, 0));
     }
 
-    /// Waits of the same jobs in two queues by Lindley's recursion; `speed` is the second server's.
+    /// Waits of the same random jobs in two queues, by Lindley's recursion. The second server has
+    /// the speed `speed`, the first one speed 1.
     fn two_queues(
         stream: &mut meshwork::rng::Stream,
         load: f64,

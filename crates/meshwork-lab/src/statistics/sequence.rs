@@ -40,7 +40,8 @@ pub struct RunningMoments {
 }
 
 impl RunningMoments {
-    /// Adds a value, by Welford's recurrence, which avoids the cancellation of digits.
+    /// Adds a value by Welford's recurrence, which keeps precision when values are close to each
+    /// other.
     pub fn push(&mut self, value: f64) {
         self.count += 1.0;
         let off = value - self.mean;
@@ -64,7 +65,8 @@ impl RunningMoments {
         if self.count < 2.0 { 0.0 } else { self.scatter / (self.count - 1.0) }
     }
 
-    /// Half width of the sequence with error probability `alpha`; infinite for too few values.
+    /// Half width of the confidence interval for the mean, with error probability `alpha`. It is
+    /// infinite for too few values.
     ///
     /// ```
     /// use meshwork_lab::statistics::sequence::RunningMoments;

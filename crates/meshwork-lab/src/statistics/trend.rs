@@ -21,10 +21,11 @@ pub const MIN_JOBS: u64 = 100;
 
 const MIN_BATCHES: usize = 10;
 
-/// Kendall's τ of a series; `None` for fewer than ten values. **O(n²)** for *n* batches, some 40.
+/// Kendall's τ of a series, from −1 (always falling) to 1 (always rising). `None` for fewer than
+/// ten values.
 ///
-/// 1 if every later value is higher, −1 if every later one is lower; equal values count for
-/// neither.
+/// Equal values count as neither rising nor falling. **O(n²)** for *n* values, of which there are
+/// some 40.
 ///
 /// ```
 /// use meshwork_lab::statistics::trend::tau;

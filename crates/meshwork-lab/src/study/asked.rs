@@ -68,7 +68,7 @@ pub struct RequestedInput {
     pub blake3: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// Path at which the file was read, relative to the results folder.
+    /// Path at which the file was read when the study ran, relative to the results folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
     /// Path of the file's copy in the results folder; `None` if there is no copy.
@@ -78,7 +78,7 @@ pub struct RequestedInput {
     pub start: Option<LogStart>,
 }
 
-/// Time span of a log, from the first to the last used arrival, from which windows are cut.
+/// Time span of a log, from its first to its last used arrival. Windows are parts of this span.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Span {
@@ -168,7 +168,8 @@ impl StudyRequest {
         write_whole(&folder.join(ASKED), text.as_bytes()).map_err(Refused::from)
     }
 
-    /// Reads the record of a results folder; `None` if it has none, as in older versions.
+    /// Reads the record of how a study was requested from its results folder. `None` if there is no
+    /// record, as in folders of older versions.
     pub fn read(folder: &Path) -> Result<Option<StudyRequest>, Refused> {
         let path = folder.join(ASKED);
         let name = path.display().to_string();

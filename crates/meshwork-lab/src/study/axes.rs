@@ -47,7 +47,7 @@ pub struct PlotAxis {
 #[derive(Clone, Debug, PartialEq)]
 pub enum AxisKind {
     Numbers(Vec<f64>),
-    /// Lists such as `machine.dims`. They have an order, but are not numbers.
+    /// The values are lists, such as `machine.dims`. They have an order, but are not numbers.
     Ordered,
     Names,
 }
@@ -94,7 +94,8 @@ impl PlotAxis {
         places
     }
 
-    /// Numbers of an axis that is drawn to scale; `None` if its values are shown as categories.
+    /// Numeric values of an axis that is drawn to scale. `None` if the axis shows its values as
+    /// categories.
     pub fn numbers(&self) -> Option<&[f64]> {
         let AxisKind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);

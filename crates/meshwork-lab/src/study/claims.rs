@@ -29,7 +29,8 @@ pub struct Test {
     pub metric: String,
     /// Swept keys with the values for which the claim is tested; other keys are unrestricted.
     pub only: Vec<(String, Vec<Value>)>,
-    /// Sizes of judged and of reference jobs, each pair with its own results; empty for all jobs.
+    /// Job sizes that the claim compares, as pairs: the judged size and the reference size. Each
+    /// pair has results of its own. Empty if jobs of all sizes count.
     pub sizes: Vec<(u64, u64)>,
     pub relation: Relation,
     pub needed: Needed,
@@ -62,7 +63,8 @@ pub enum Relation {
     /// The metric, or its ratio to a reference, rises or falls along a key.
     Trend {
         of: SweptValues,
-        /// Selection of the reference scenario; `None` if the metric itself is compared.
+        /// Swept values that select the reference scenario. `None` if the claim is about the metric
+        /// itself, and not about a ratio.
         to: Option<SweptValues>,
         along: String,
         /// Whether the metric must rise along the key; otherwise it must fall.
@@ -74,7 +76,7 @@ pub enum Relation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
     All,
-    /// The claim must hold in more than half of the cells.
+    /// The claim must hold in more than half of its cells (combinations of swept values).
     Most,
     /// The claim must hold in at least this number of cells.
     AtLeast(u64),
@@ -358,7 +360,7 @@ impl Reader<'_> {
         ))
     }
 
-    /// Swept keys, with their values, in the table `key` of a claim about results.
+    /// Swept keys and their values in a claim's table `key`.
     fn swept(&self, key: &str) -> Result<Vec<(&Axis, &Value)>, Problem> {
         let mut found = Vec::new();
         match self.table.get(key) {
@@ -377,7 +379,8 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// Adds the swept keys in a table of a claim: `"workload.load" = 1` or `workload.load = 1`.
+    /// Collects the swept keys in a claim's table. A key may be written as `"workload.load" = 1` or
+    /// `workload.load = 1`.
     fn walk<'b>(
         &'b self,
         key: &str,

@@ -89,7 +89,7 @@ pub struct Clock {
     pub unit: Option<&'static str>,
     /// Number of units of the clock in one shown unit.
     pub factor: f64,
-    /// Date of clock time 0; `None` if the clock does not come from a log with dates.
+    /// Date at which the clock shows 0. `None` if the clock is not that of a log with dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
 }
@@ -149,7 +149,8 @@ impl Clock {
         Some(seconds / self.factor)
     }
 
-    /// Factor from units of the clock to the shown unit, for a metric in `unit`, such as `time`.
+    /// Factor that converts a metric's value to the shown unit of time. `unit` is the metric's own
+    /// unit, such as `time`.
     pub fn scale(&self, unit: &str) -> f64 {
         match unit {
             "time" => 1.0 / self.factor,

@@ -138,13 +138,13 @@ pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
     point(study, index)
 }
 
-/// Place at which a value of a scenario was written: in the sweep, or in a setting.
+/// Place at which a value of a scenario was written: in the sweep, or in a `--set` option.
 enum Origin<'a> {
     Sweep { axis: usize, element: usize },
     Setting(&'a str),
 }
 
-/// Path of a key, the value given to it, and the place at which this was written.
+/// Path of a key, its value, and the place (sweep or setting) at which the value was written.
 type Laid<'a> = (String, &'a Value, Origin<'a>);
 
 fn point(study: &Study, index: u64) -> Result<Point, Refused> {

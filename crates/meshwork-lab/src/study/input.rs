@@ -8,7 +8,8 @@ use super::clock::LogStart;
 pub struct Input {
     /// Path of the workload file; empty if the run reads only an outage trace.
     pub path: String,
-    /// Digest of the workload file; empty without such a file, or if nothing is stored.
+    /// Digest of the workload file. It is empty if there is no such file, or if the runs are not
+    /// stored.
     pub blake3: String,
     /// Date at which the clock of the log begins, if the log's header gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

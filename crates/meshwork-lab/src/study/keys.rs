@@ -9,7 +9,7 @@ use super::{JobFormat, Replications};
 /// Maximum number of replications, which prevents counts of runs from overflowing.
 pub const MAX_REPLICATIONS: u64 = 1_000_000;
 
-/// Top-level keys of a study with plain values that do not belong to its scenario.
+/// Top-level keys of a study that have plain values and are not part of its scenario.
 pub static PARAMS: &[&Param] = &[
     &Param {
         name: "name",
@@ -92,7 +92,8 @@ pub static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Key `machine`, listed for suggestions only: it is read as part of the scenario.
+/// Key `machine` of a study, which is read elsewhere, as part of the scenario. It is listed here
+/// only so that a mistyped key can be corrected to it.
 pub(super) static MACHINE: Param = Param {
     name: "machine",
     help: "the machine",

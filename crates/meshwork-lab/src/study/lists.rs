@@ -52,7 +52,8 @@ fn replace(files: &Texts<'_>, table: &mut Table, path: &str) -> Result<(), Probl
     Ok(())
 }
 
-/// Converts elements `<Partition name="…">` or `<Block name="…">` of a Cobalt file.
+/// Converts a Cobalt file, which lists partitions as elements `<Partition name="…">` or `<Block
+/// name="…">`.
 fn from_xml(text: &str) -> Result<String, String> {
     let mut reader = Reader::from_str(text);
     let mut cards: Vec<String> = Vec::new();

@@ -156,7 +156,8 @@ pub struct Study {
     /// Settings in the table `[quick]` of the study, which make its runs shorter.
     pub quick: Vec<String>,
     pub claims: Vec<PaperClaim>,
-    /// Possible paths of each input file of the `experiment.toml` of a results folder.
+    /// Possible paths of each input file, if the study is the `experiment.toml` of a results
+    /// folder.
     pub found: BTreeMap<String, Vec<PathBuf>>,
     pub settings: Vec<Setting>,
     /// Catalogue of the strategies that scenarios of the study may name.
@@ -203,7 +204,8 @@ impl Study {
         Ok(study)
     }
 
-    /// Parses a study with names from a catalogue; `file` is its name in messages.
+    /// Parses the text of a study, whose strategies come from `catalogue`. Error messages call the
+    /// text `file`.
     pub fn parse_in(
         catalogue: &Catalogue,
         file: &str,
@@ -290,7 +292,7 @@ impl Study {
         }
     }
 
-    /// Figures or tables of the paper that the runs of the study reproduce.
+    /// Names of the figures or tables of a paper that the study reproduces.
     ///
     /// ```
     /// use meshwork_lab::Study;
@@ -402,7 +404,7 @@ impl Study {
         Ok(())
     }
 
-    /// Whether a setting of the command line changes the table `[compare]`.
+    /// Whether a `--set` option on the command line changes the study's table `[compare]`.
     fn sets_compare(&self) -> bool {
         self.settings.iter().any(|setting| is_within(&plain(&setting.key), "compare"))
     }

@@ -72,7 +72,7 @@ pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
     }
 }
 
-/// Number of keys and list indices in a path; shorter settings are applied first.
+/// Number of keys and list indices in a path. Settings with a smaller number are applied first.
 pub(crate) fn depth(path: &str) -> usize {
     steps(path).map_or(1, |steps| steps.len())
 }

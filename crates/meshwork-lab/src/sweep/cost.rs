@@ -21,7 +21,7 @@ pub fn nominal(scenario: &Scenario) -> f64 {
 /// Number of jobs assumed for a log, whose length is unknown before it is read.
 const JOBS_OF_A_LOG: f64 = 100_000.0;
 
-/// Estimates the duration in seconds of one run of each scenario, from measured runs.
+/// Estimates the duration of one run of each scenario, in seconds, from runs measured so far.
 #[must_use]
 pub fn refined(nominal: &[f64], measured: &[(u64, f64)]) -> Vec<f64> {
     let mut known = (0.0, 0.0);

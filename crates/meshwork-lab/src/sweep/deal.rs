@@ -165,7 +165,7 @@ fn row(line: &str, replications: &Replications, points: &[Point]) -> Option<Vec<
     Some(units)
 }
 
-/// Number of runs in a unit of work, as far as it is known before the unit has run.
+/// Number of runs in a unit of work (a run, or all runs of a scenario), as far as known in advance.
 pub(crate) fn weight(replications: &Replications, point: &Point, unit: Unit) -> f64 {
     if unit.replication.is_some() { 1.0 } else { first(replications, point) as f64 }
 }

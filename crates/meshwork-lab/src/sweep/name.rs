@@ -11,17 +11,18 @@ pub struct Shard {
     pub of: u64,
 }
 
-/// Maximum number of shards. Each has a file, and no workload manager starts as many processes.
+/// Maximum number of shards. Each shard has a file, and no workload manager starts more processes.
 pub const MAX_SHARDS: u64 = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     pub variable: &'static str,
-    /// Number of the first process: 0 or 1.
+    /// Number that the workload manager gives to the first task of an array: 0 or 1.
     pub first: u64,
 }
 
-/// Numbering of the tasks of an array by each workload manager, in the order of look-up.
+/// For each workload manager, environment variable with the number of a task in its array. The
+/// variables are looked up in this order.
 pub const COUNTERS: [Counter; 4] = [
     Counter { variable: "HQ_TASK_ID", first: 0 },
     Counter { variable: "SLURM_ARRAY_TASK_ID", first: 0 },

@@ -37,11 +37,11 @@ pub struct SweepProgress {
     pub running: u64,
     pub missing: u64,
     pub failed: u64,
-    /// Number of attempts at shards that still write, and of unfinished ones that went silent.
+    /// Number of attempts at shards that are still writing, and number that stopped unfinished.
     pub attempts: (u64, u64),
     /// Runs per second of the attempts that are still writing, if any of their runs has ended.
     pub rate: Option<f64>,
-    /// Estimated seconds to the end, if threads still at work share the remaining runs evenly.
+    /// Estimated seconds until the sweep ends, if the threads still at work share its runs evenly.
     pub seconds_left: Option<f64>,
     pub warnings: Vec<String>,
 }
@@ -283,7 +283,8 @@ pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(SweepProgress, 
     ))
 }
 
-/// Current time by the clock of the file system, which may differ from that of this computer.
+/// Current time by the clock of the file system that holds `folder`. It may differ from the clock
+/// of this computer.
 fn now_of(folder: &Path) -> SystemTime {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();

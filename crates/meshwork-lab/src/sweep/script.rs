@@ -18,7 +18,8 @@ pub enum BatchSystem {
 pub struct Script {
     pub engine: BatchSystem,
     pub name: String,
-    /// Absolute path of `meshwork`, or an interpreter with the arguments to run it as a module.
+    /// Command that starts Meshwork: the absolute path of `meshwork`, or an interpreter with
+    /// arguments.
     pub command: Vec<String>,
     pub folder: PathBuf,
     pub settings: Vec<String>,
@@ -36,7 +37,8 @@ pub struct Script {
     pub race: Option<RaceWords>,
 }
 
-/// Options for the commands of a script that runs a round of a race and submits the next round.
+/// Command options in the batch script of a race. One list is for the command that runs a round,
+/// the other for the one that submits the next round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RaceWords {
     pub choice: Vec<String>,
@@ -365,7 +367,8 @@ impl Script {
         text
     }
 
-    /// Command that submits the merge script to run after `jobs`, if the manager can wait.
+    /// Command that submits the merge script, which is to start after the jobs `jobs` have ended.
+    /// `None` if the workload manager cannot make a job wait for others.
     #[must_use]
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();

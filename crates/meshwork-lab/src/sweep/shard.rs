@@ -39,7 +39,7 @@ pub struct Ended {
     pub progress: RunProgress,
     pub stopped: bool,
     pub warnings: Vec<String>,
-    /// Failures of runs or of writing results, one sentence each.
+    /// Error messages of failed runs and of failed writes of results, one sentence each.
     pub failures: Vec<String>,
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn failure(
     format!("{}: the run of {place}replication {number} failed: {message}", study.file)
 }
 
-/// Number of the submission to which a deal belongs, taken from the deal's file name.
+/// Number of the submission to which the file of a deal belongs, taken from the file's name.
 fn number(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     Some(name.split('.').next().unwrap_or_default().to_owned())

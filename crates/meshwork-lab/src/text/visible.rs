@@ -49,7 +49,7 @@ pub fn visible_json(value: Json) -> Json {
     }
 }
 
-/// Whether a character is interpreted and not shown: controls, direction marks, zero widths, tags.
+/// Whether a character is not shown but obeyed: a control, a direction mark, a zero width or a tag.
 fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(

@@ -42,7 +42,8 @@ fn lines(header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     text
 }
 
-/// Columns that hold text in a table of jobs but numbers in a log, with their field in the log.
+/// Columns that hold text in a table of jobs, but numbers in a log. Each has the index of its field
+/// in the log.
 fn names() -> impl Iterator<Item = (&'static Column, usize)> {
     let texts = COLUMNS.iter().filter(|column| column.holds == CellKind::Text);
     texts.filter_map(|column| Some((column, column.field?)))
@@ -145,7 +146,8 @@ fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     COLUMNS.iter().filter(is_used).collect()
 }
 
-/// CSV table of jobs. If any job requests a block or a subcube, it has columns for both.
+/// Writes jobs as a CSV table. If any job requests a block or a subcube, the table has columns for
+/// both.
 fn table(kept: &[(Record, Job)]) -> Vec<u8> {
     let mut columns = used(&["nodes"], kept);
     if columns.iter().any(|column| ["block", "subcube"].contains(&column.name)) {

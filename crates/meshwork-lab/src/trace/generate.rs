@@ -24,7 +24,8 @@ pub struct Model {
     pub seed: u64,
     /// Name of the parameter set: `typeless`, `batch`, `interactive` or `both`.
     pub classes: String,
-    /// Offered load to which submission times are scaled; `None` leaves them as drawn.
+    /// Offered load to which the drawn submission times are scaled. `None` leaves the times
+    /// unchanged.
     pub load: Option<f64>,
 }
 

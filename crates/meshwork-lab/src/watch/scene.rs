@@ -21,7 +21,7 @@ pub struct Held {
 /// Use of a node that jobs share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeUse {
-    /// Held amounts: cores, memory in MiB, thousandths of GPUs, and the resource `other`.
+    /// Amounts that jobs hold: cores, memory in MiB, thousandths of GPUs, and the resource `other`.
     pub held: [u64; 4],
     /// Held share of the kind of resource of which most is held, from 0 to 1.
     pub share: f64,

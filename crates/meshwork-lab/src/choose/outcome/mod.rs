@@ -27,7 +27,7 @@ pub enum RaceEnd {
     Budget,
     /// The caller stopped the race, or its time ran out.
     Interrupted,
-    /// The maximum number of replications has been run.
+    /// The race has run the maximum number of replications.
     Most,
 }
 
@@ -59,7 +59,8 @@ pub struct Candidate {
     pub replications: u64,
     /// Geometric mean, or arithmetic if raw values are compared; `None` without a run.
     pub mean: Option<f64>,
-    /// Mean of the second metric, which shows the trade-off; `None` if no second metric is given.
+    /// Mean of the second metric, which shows the trade-off. `None` if only one metric was
+    /// requested.
     pub second: Option<f64>,
     /// Upper bound on the distance from the best candidate, on the race's scale, if known.
     pub bound: Option<f64>,
@@ -117,7 +118,7 @@ pub struct ChoiceOutcome {
     pub runs: u64,
     /// Number of runs that would have been needed if every candidate ran as often as the winner.
     pub full_grid: u64,
-    /// Estimated number of runs that Clark and Yang's two-stage procedure would have needed.
+    /// Estimated number of runs that the two-stage procedure of Clark and Yang would have needed.
     pub clark_yang: Option<u64>,
     pub validation_runs: u64,
     pub gains: Vec<Gain>,
@@ -400,7 +401,7 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
     raced.points[own].swept.iter().map(|(_, value)| parameters(value)).sum()
 }
 
-/// Numbers of pairs at which the course of the race is shown.
+/// Numbers of pairs of replications after which the outcome shows the course of the race.
 fn checkpoints(race: &Race) -> BTreeSet<u64> {
     let mut shown: BTreeSet<u64> = BTreeSet::from([race.pairs()]);
     let mut next = 4;

@@ -20,7 +20,8 @@
 use crate::statistics::quantile;
 use crate::statistics::sequence::{RunningMoments, factor};
 
-/// Replications after which growing queues are dropped, and a screening first halves the field.
+/// Number of replications after which candidates with growing queues are dropped. After as many, a
+/// screening halves the number of candidates for the first time.
 pub const FIRST_LOOK: u64 = 4;
 
 pub const FINALISTS: usize = 64;
@@ -39,7 +40,7 @@ pub struct RaceRules {
     pub alpha: f64,
     /// Difference up to which candidates count as equally good, on the race's scale.
     pub within: f64,
-    /// Minimum number of pairs of runs before a candidate is dropped.
+    /// Minimum number of pairs of runs before the race drops a candidate.
     pub least: u64,
     /// Number of candidates, at least [`FINALISTS`], above which a screening precedes the race.
     pub screen_above: usize,
@@ -48,7 +49,7 @@ pub struct RaceRules {
 
 /// Source from which a race reads the result of each candidate in each replication.
 pub trait Field {
-    /// Value of one run on the race's scale, on which smaller values are better.
+    /// Value of the metric in one run, on a scale on which smaller values are better.
     fn value(&self, candidate: usize, replication: u64) -> Result<f64, NoValue>;
 
     /// Amount by which one run breaks a constraint; 0 or negative if the run meets it.
@@ -72,7 +73,8 @@ pub enum Fate {
         by: usize,
         /// Pairs of replications after which the candidate was dropped.
         pairs: u64,
-        /// Mean difference from the better candidate, with its lower end, on the race's scale.
+        /// Mean difference from the better candidate, on the scale on which the race compares.
+        /// `least` is the lower end of its confidence interval.
         difference: f64,
         least: f64,
     },
@@ -102,15 +104,17 @@ pub struct Look {
 pub struct Race {
     rules: RaceRules,
     fates: Vec<Fate>,
-    /// Values of each candidate that the race has read, in order of the replications from 0 on.
+    /// For each candidate, its values that the race has read, in order of replications from 0 on.
     values: Vec<Vec<f64>>,
-    /// Amounts by which candidates break constraints, by candidate and constraint.
+    /// Statistics of the amount by which a candidate breaks a constraint. The outer index is the
+    /// candidate, the inner one the constraint.
     excesses: Vec<Vec<RunningMoments>>,
-    /// Position of each candidate among those that are compared in pairs; `usize::MAX` for others.
+    /// Index of each candidate among the candidates that are compared in pairs. It is `usize::MAX`
+    /// for a candidate that is not compared.
     places: Vec<usize>,
     /// Statistics of the differences in each compared pair of candidates: first minus second value.
     pairs: Vec<RunningMoments>,
-    /// Number of replications of the screening, which do not count in pairs.
+    /// Number of replications of the screening before the race. Pairs do not count them.
     offset: u64,
     is_screening: bool,
     seen: u64,
@@ -238,7 +242,8 @@ impl Race {
         0.5 * self.rules.alpha / (count.max(1) * self.rules.constraints.max(1)) as f64
     }
 
-    /// Index in `pairs` of two candidates, and whether it stores `other` minus `one`.
+    /// Position in `pairs` of a pair of candidates. The flag is true if that entry holds the
+    /// difference `other` minus `one`.
     fn pair(&self, one: usize, other: usize) -> (usize, bool) {
         let (a, b) = (self.places[one], self.places[other]);
         let (low, high) = (a.min(b), a.max(b));
@@ -337,7 +342,8 @@ impl Race {
         self.fates.iter().zip(&self.values).map(of).collect()
     }
 
-    /// Reads the survivors' results up to replication `have`, and drops candidates after each one.
+    /// Reads the results of the surviving candidates, replication by replication, up to `have`.
+    /// After each replication, candidates may be dropped.
     pub fn advance(&mut self, field: &dyn Field, have: u64) {
         while self.seen < have && !self.is_decided() {
             self.read(field);

@@ -63,7 +63,7 @@ pub struct ClaimCell {
     /// Values of the swept keys by which this cell differs from the claim's other cells.
     pub at: SweptValues,
     pub holds: CellState,
-    /// Size of the jobs that the claim is about, if it is about one size; `None` for all jobs.
+    /// Size of the jobs that are judged. `None` if jobs of all sizes count.
     pub size: Option<u64>,
     /// Mean of the metric in the judged scenario, or at the last value for a trend along a key.
     pub of: Option<f64>,
@@ -443,7 +443,8 @@ impl Court<'_> {
         })
     }
 
-    /// Reference scenario: `to` applied to the scenario at `index`; `None` if there is none.
+    /// Index of the reference scenario of scenario `index`, in which the keys of `to` have other
+    /// values. `None` if there is none.
     fn partner(&self, index: usize, to: &SweptValues) -> Option<usize> {
         let swept = &self.points[index].swept;
         self.points.iter().position(|other| {
@@ -454,7 +455,8 @@ impl Court<'_> {
         })
     }
 
-    /// Scenarios that differ from scenario `index` in swept keys of `of` and in no others.
+    /// Scenarios that have the values of scenario `index` in all swept keys except the keys of
+    /// `of`.
     fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
         let swept = &self.points[index].swept;
         (0..self.points.len()).filter(move |&other| {
@@ -521,7 +523,8 @@ fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     Some(values[place].1)
 }
 
-/// State of a claim that a mean difference is above 0, decided by the 95 % interval or the mean.
+/// Tests the claim that a mean difference is above 0. The 95 % interval of the difference decides,
+/// or the mean alone if `by_means`.
 fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     let Some(mean) = mean(differences) else { return CellState::Open };
     let half = if by_means { None } else { half_width(differences) };

@@ -7,7 +7,8 @@ use meshwork::workload::table::Cell;
 use super::{FORMATS, Given, MOST, Recognized, is_none};
 use meshwork_slurm::kueue::Snapshots;
 
-/// Reads a snapshot: a row for each admission, whose pod sets are the roles of the job.
+/// Reads a snapshot of Kueue. Each admission of a workload becomes a row. The pod sets of an
+/// admission become the roles of the job.
 pub(super) fn read(path: &str, text: &str) -> Result<Recognized, String> {
     let snapshots = Snapshots::read(&[(path, text)]).map_err(|problem| problem.to_string())?;
     let history = snapshots.history().map_err(|problem| problem.to_string())?.history;

@@ -1,4 +1,4 @@
-//! Makes the machine of a study from a list of nodes in a published trace.
+//! Makes the machine of a study from a published trace that lists nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,8 @@ pub struct PublishedMachine {
 /// Node of a trace: the names of its groups (such as clusters), its own name, and its type.
 type Listed = (Vec<String>, String, NodeType);
 
-/// Type of a node: its cores, memory, GPUs and model of the GPUs, each as text if the trace has it.
+/// Type of a node: cores, memory, number of GPUs, and model of the GPUs. Each is the text in the
+/// trace, or `None` if the trace does not give it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct NodeType([Option<String>; 4]);
 

@@ -61,7 +61,7 @@ enum Source {
     Times(&'static str, f64),
     /// The cell is the product of two columns times a factor, which converts the unit.
     Product(&'static str, &'static str, f64),
-    /// The cell is the number in one column divided by the number in another, if that is positive.
+    /// The cell is the quotient of the numbers in two columns, if the second is positive.
     Share(&'static str, &'static str),
     /// The cell is the time in seconds from the instant in one column to the instant in another.
     Between(&'static str, &'static str),
@@ -77,7 +77,8 @@ enum Source {
     Limit(&'static str),
     /// The cell is the memory in MB from a column in which amounts are written in Slurm's format.
     SlurmMemory(&'static str),
-    /// Number or property of a job's pieces (equal parts of nodes), from trackable resources.
+    /// The cell is a number or property of a job's pieces, which are equal parts of nodes. It is
+    /// read from a list of trackable resources.
     Tres(&'static str, &'static str),
     /// Number or property of a job's pieces (equal parts of nodes), from options of `salloc`.
     Options(&'static str, &'static str),
@@ -114,7 +115,7 @@ struct MachineColumns {
     memory: Option<&'static str>,
     gpus: Option<&'static str>,
     model: Option<&'static str>,
-    /// Columns with the names of the groups that contain a node, the largest group first.
+    /// Names of the columns that give the groups of a node (such as clusters), largest group first.
     above: &'static [&'static str],
 }
 

@@ -20,7 +20,8 @@ pub struct SlurmPieces {
     exclusive: bool,
 }
 
-/// Options of `salloc` for a job; their names say whether they are for a task, a node or the job.
+/// Options that a user gave to `salloc` for a job. Their names say whether an amount is for a task,
+/// a node or the job.
 #[derive(Default)]
 struct Options<'a> {
     tasks: Option<f64>,
@@ -179,7 +180,8 @@ impl SlurmPieces {
         self.exclusive
     }
 
-    /// Number of pieces, maximum on a node, and cores, memory in MB and GPUs of each.
+    /// Number of pieces, maximum number of pieces on a node, and amounts of each piece. The amounts
+    /// are cores, memory in MB, and GPUs.
     pub fn amounts(&self) -> (u64, Option<u64>, [u64; 3]) {
         let each = [self.cpu, self.mem.unwrap_or(0.0), self.gpu];
         let whole = |number: f64| number.ceil() as u64;

@@ -20,7 +20,8 @@ pub(super) const HEADER: &str = "job_id,workload_name,profile,submission_time,re
 /// Relative difference between two run times up to which they count as equal.
 const ROUNDING: f64 = 1e-9;
 
-/// Writes the row of a job. A job that was stopped before the end of its run time counts as killed.
+/// Writes the row of a job in `jobs.csv`. If the job was stopped before the end of its run time,
+/// the row says that it was killed.
 pub(super) fn write(out: &mut impl Write, row: &Row, topologies: &[Topology]) -> io::Result<()> {
     let Row { job, start, finish, requested, stretch, .. } = row;
     let (run, turnaround) = (*finish - *start, *finish - job.arrival);

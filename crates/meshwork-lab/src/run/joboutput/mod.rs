@@ -76,7 +76,7 @@ fn always() -> impl Iterator<Item = Part> {
     HEADER.split(',').filter_map(Part::named)
 }
 
-/// Columns of per-job output that are present only if some job has a cell in them.
+/// Columns of per-job output that a file has only if some job has a cell in one of them.
 pub fn optional() -> impl Iterator<Item = Part> {
     let is_always = |column: &&Column| HEADER.split(',').any(|name| name == column.name);
     COLUMNS.iter().filter(move |column| !is_always(column)).map(Part::Asked)

@@ -22,7 +22,7 @@ pub(super) struct Output {
     format: JobFormat,
     writer: Option<BufWriter<File>>,
     always: Vec<Part>,
-    /// The [`optional`] columns. The flag of a column is true if some job so far has a cell in it.
+    /// The [`optional`] columns. A column's flag is true once some job has had a cell in it.
     optional: Vec<(Part, bool)>,
 }
 
@@ -161,7 +161,7 @@ impl Table {
     }
 }
 
-/// Writes a row of CSV. If any optional column has a cell, the cells of all of them follow.
+/// Writes a row of a CSV file. If any optional column has a cell, all optional columns are written.
 fn write_csv(
     out: &mut impl Write,
     row: &Row,

@@ -45,7 +45,8 @@ pub(super) fn remove(folder: &Path) {
     }
 }
 
-/// Whether a name is a temporary name of a file in [`WHOLE`], such as `summary.csv.17.tmp`.
+/// Whether a file name is a temporary name of one of the files in [`WHOLE`]. An example is
+/// `summary.csv.17.tmp`.
 fn is_unfinished(name: &str) -> bool {
     let Some(name) = name.strip_suffix(ENDING) else { return false };
     WHOLE.contains(&without_process(name))

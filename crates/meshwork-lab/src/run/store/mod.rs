@@ -74,7 +74,7 @@ pub struct Store {
     known: Lines,
     handles: Handles,
     bytes: u64,
-    /// Digests without the build of runs that another build or model version has made.
+    /// Digests, not covering the build, of stored runs of other builds or other model versions.
     elsewhere: BTreeSet<u128>,
     /// Segments that have been merged into `runs.jsonl`.
     merged: Vec<Source>,
@@ -161,7 +161,8 @@ impl Store {
         }
     }
 
-    /// Findings of a run; `None` if there is no such run or its line is unreadable.
+    /// Measured results of a stored run. `None` if the store has no such run, or if its line is
+    /// unreadable.
     #[must_use]
     pub fn get(&mut self, key: &str) -> Option<RunFindings> {
         let place = self.known.place(key)?;
@@ -190,7 +191,7 @@ impl Store {
         self.known.len()
     }
 
-    /// Whether another build of the program, or another model version, has already made a run.
+    /// Whether the store has this run from another build of the program or another model version.
     #[must_use]
     pub fn is_known_elsewhere(&self, record: &RunRecord) -> bool {
         !self.elsewhere.is_empty()
@@ -317,7 +318,8 @@ pub struct Loaded {
     pub warnings: Vec<String>,
 }
 
-/// Reads the whole store into some kilobytes per run; [`Archive`] takes 50 bytes.
+/// Reads all stored runs into memory, at some kilobytes per run. An [`Archive`] needs only 50 bytes
+/// per run.
 pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
     let mut records = Vec::new();
     let archive = Archive::open(folder, |_, line| records.extend(RunRecord::read(line)))?;

@@ -14,7 +14,8 @@ use crate::files::{FileError, Whole};
 const PART: u64 = 64 << 20;
 
 impl Store {
-    /// Sorts `runs.jsonl` and merges segments into it; returns whether the file was rewritten.
+    /// Merges the segment files of shards into `runs.jsonl`, and sorts it. Returns whether the file
+    /// was rewritten.
     pub fn settle(&mut self, order: impl Iterator<Item = u128>) -> Result<bool, StoreError> {
         let places = in_order(&self.known, order);
         let mut end = 0;

@@ -189,7 +189,8 @@ impl RunRecord {
 }
 
 impl RunFindings {
-    /// Reads only the findings, at half the cost of the whole line; `None` if it is unreadable.
+    /// Reads only the measured results of a stored run, and skips its scenario. This takes half as
+    /// long as reading the whole line. `None` if the line is unreadable.
     pub(super) fn read(line: &[u8]) -> Option<RunFindings> {
         let mut line: Line<IgnoredAny> = serde_json::from_slice(line).ok()?;
         line.findings()
@@ -353,7 +354,8 @@ fn findings(values: &Map<String, Value>) -> Option<Vec<RunMetric>> {
 }
 
 impl StudyRequest {
-    /// Adds the input files of a stored run. Of several digests of one path, the last is kept.
+    /// Adds the input files of a stored run to the record. If a path has several digests, the last
+    /// one is kept.
     pub fn learn(&mut self, record: &RunRecord) {
         let Some(input) = &record.input else { return };
         let of = |key: &str| record.scenario.pointer(key).and_then(|path| path.as_str());

@@ -155,7 +155,8 @@ impl Segment {
         millis(self.began.elapsed())
     }
 
-    /// Writes bytes, and syncs the file if the last sync was at least `SYNC_EVERY` ago.
+    /// Appends bytes to the file. They are synced to disk if the last sync is at least `SYNC_EVERY`
+    /// ago.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         if self.synced.elapsed() >= SYNC_EVERY {
@@ -207,7 +208,7 @@ pub struct ShardAttempt {
     /// Time of the last write, by the clock of the file system.
     pub touched: Option<std::time::SystemTime>,
     pub ended: u64,
-    /// End of the last run, in seconds since the attempt began.
+    /// Time at which the attempt's last run ended, in seconds since the attempt began.
     pub last: f64,
     pub notes: Vec<Note>,
 }

@@ -14,7 +14,7 @@ use meshwork_slurm::lines::parsable_rows;
 
 const SITE: &str = "site";
 
-/// Keys of a machine of a site. The first one is required.
+/// Keys of a machine that is read from a site's folder. The first key is required.
 pub(crate) const SITE_KEYS: &[&str] = &[SITE, "partition"];
 
 /// Value of `partition` for the nodes of all partitions.
@@ -202,7 +202,7 @@ mod tests {
         folder
     }
 
-    /// Table of a study after all replacements.
+    /// Table of the study `text` after the contents of site and Slurm files were put in.
     fn laid_out(folder: &Path, text: &str) -> Result<Table, String> {
         let text = text.replace("SITE", &folder.display().to_string());
         let mut table: Table = text.parse().unwrap();

@@ -25,7 +25,7 @@ const SLURM: &str = "slurm";
 /// Machine key for a model file of Nvidia's tool topograph.
 const TOPOGRAPH: &str = "topograph";
 
-/// Keys of a machine in files of Slurm, or of topograph.
+/// Keys of a machine that is read from files of Slurm, and of one from a model of topograph.
 pub(crate) const KEYS: [&[&str]; 2] =
     [&[SLURM, "conf", "partition", "qos", "gres"], &[TOPOGRAPH, "as"]];
 
@@ -126,7 +126,7 @@ pub(super) fn access_keys() -> impl Iterator<Item = &'static str> {
     access::PARAMS.iter().map(|param| param.name)
 }
 
-/// Copies tables of partitions or reservations, with node numbers in place of host lists.
+/// Copies tables of partitions or reservations, replacing host lists by node numbers.
 fn numbered(tables: &Value, site: &SlurmSite, order: &[Node]) -> Value {
     let number = |name: &String| {
         let node = site.hosts.find(name)?;

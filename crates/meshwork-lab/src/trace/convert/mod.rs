@@ -25,7 +25,7 @@ use crate::inputs::form::{is_study, on_the_clock_of};
 use crate::inputs::published::{self, PublishedJobs, machine_text};
 use crate::standard::catalogue;
 
-/// Parameters of the workload `swf` that affect only the replay, which a conversion refuses.
+/// Parameters of the workload `swf` that affect only its replay. A conversion refuses them.
 const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Converted {
     pub no_run_time: u64,
     pub no_processors: u64,
     pub no_submit_time: u64,
-    /// Number of jobs that were submitted earlier than the job before them in the log.
+    /// Number of jobs whose submission time is earlier than that of the previous job in the log.
     pub out_of_order: u64,
     pub cut: u64,
     pub jobs: u64,

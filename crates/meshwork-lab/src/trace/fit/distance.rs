@@ -26,7 +26,8 @@ pub struct Distance {
 }
 
 impl Distance {
-    /// Compares a column of a log with that of drawn jobs. **O(n log n)** for *n* values.
+    /// Compares a column of the log with the same column of jobs drawn from the model. **O(n log
+    /// n)** for *n* values.
     pub(super) fn between(what: &'static str, mut log: Vec<f64>, mut model: Vec<f64>) -> Distance {
         let spreads = (Spread::of(&log), Spread::of(&model));
         log.sort_unstable_by(f64::total_cmp);

@@ -25,9 +25,10 @@ pub const MIN_JOBS: usize = 100;
 pub struct Fitted {
     /// Complete study of the model's jobs on a flat machine of the log's size, for `meshwork run`.
     pub study: Table,
-    /// Number of the log's jobs, and of those drawn from the model to measure distances.
+    /// Number of jobs in the log. Equally many are drawn from the model to measure distances.
     pub jobs: u64,
-    /// Distances of sizes, run times, interarrival times and, if there are any, requested times.
+    /// Distances between log and model in sizes, run times and interarrival times. If the log has
+    /// requested times, there is a distance of these too.
     pub distances: Vec<Distance>,
     pub notes: Vec<String>,
 }
@@ -39,7 +40,7 @@ struct Sample {
     /// Requested times, each with the index of its job. Jobs without a requested time are left out.
     requests: Vec<(usize, f64)>,
     processors: u32,
-    /// Local time at which the log's clock is 0, in seconds since midnight; `None` if unknown.
+    /// Local time, in seconds since midnight, at which the log's clock is 0. `None` if unknown.
     time_of_day: Option<f64>,
 }
 

@@ -1,7 +1,8 @@
-//! Reasons why jobs wait over the course of a run, from the answers of the allocators.
+//! Reasons why jobs wait, as they change over the course of a run.
 //!
-//! The answer to a waiting job depends only on its request, and often stays the same for a while.
-//! So a recording has the changes of the answer for each distinct request.
+//! A reason comes from an allocator, which is asked whether a request could start. The answer
+//! depends only on the request, and often stays the same for a while. So a recording has only the
+//! changes of the answer for each distinct request.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +22,16 @@ const MOST_QUESTIONS: u32 = 200_000;
 /// could start.
 pub(super) type Answer = u8;
 
-/// Copy of the machine of a run, which follows its events and answers for waiting jobs.
+/// Copy of a run's machine that computes why each waiting job cannot start. It applies every event
+/// of the run.
 pub(super) struct Answers {
     facility: Facility,
     held_up: Cause,
     running: BTreeMap<JobId, (usize, Placement)>,
     /// Running jobs, which an interruption returns to the queue.
     jobs: BTreeMap<JobId, Job>,
-    /// New placements of moved jobs, which take effect when all moves of an instant are known.
+    /// New placements of jobs that move at the current instant. They take effect together, once all
+    /// are known.
     moved: BTreeMap<JobId, (usize, Placement)>,
     waiting: BTreeMap<JobId, Job>,
     /// Distinct waiting requests, each with the number of its jobs and one of them.

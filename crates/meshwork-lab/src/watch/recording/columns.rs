@@ -21,13 +21,14 @@ pub struct Columns {
     /// For a job: 0 arrived, 1 refused, 2 turned away, 3 started, 4 moved, 5 finished, 6
     /// interrupted and waiting again; for a node: 7 out of service, 8 back in service.
     pub kind: Vec<u8>,
-    /// For each event: index of the job in `number`, or number of the node on its site.
+    /// For each event of a job, index of the job in `number`. For each event of a node, number of
+    /// the node on its site.
     pub job: Vec<u32>,
     /// Workload's number of each job, in order of arrival.
     pub number: Vec<f64>,
     /// For each job, index in the list of requests.
     pub request: Vec<u32>,
-    /// For each job, index in the list of users; empty if none is known.
+    /// For each job, index of its user in the list of users. Empty if no job has a known user.
     pub user: Vec<u32>,
     /// For each job, index in the list of partitions; empty if none is known.
     pub partition: Vec<u32>,
@@ -42,7 +43,7 @@ pub struct Columns {
     pub parts: PartColumns,
     /// Number of changed answers of allocators at each instant; empty without reasons for waiting.
     pub answers: Vec<u32>,
-    /// For each changed answer, index in the list of requests.
+    /// For each changed answer, index of the request in the list of requests.
     pub answered: Vec<u32>,
     /// New value of each changed answer: 0 too few free nodes, 1 enough but not in the required
     /// shape, 2 could start.
@@ -53,7 +54,7 @@ pub struct Columns {
 /// Held parts of nodes, placement by placement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartColumns {
-    /// Number of parts in the placement of each start and each move.
+    /// For each start and each move of a job, number of node parts in its placement.
     pub count: Vec<u32>,
     pub node: Vec<u32>,
     /// Cores of each part.

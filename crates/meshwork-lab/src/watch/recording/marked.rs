@@ -80,7 +80,8 @@ const MAX_SLEEPS: usize = 20_000;
 #[derive(Default)]
 pub(super) struct Sleep {
     pub(super) spans: Spans,
-    /// Index in `spans` of each sleeping node, by site and node.
+    /// Index in `spans` of the current interval of each sleeping node. The key is the node's site
+    /// and number.
     open: BTreeMap<(usize, Node), usize>,
 }
 

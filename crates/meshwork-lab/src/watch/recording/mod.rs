@@ -130,7 +130,7 @@ fn drawn_as(topology: &Topology) -> Wiring {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RecordedRequest {
-    /// Text as in the `table` workload: `7`, `3x5`, `2^3`.
+    /// Request in the syntax of the `table` workload, such as `7`, `3x5` or `2^3`.
     pub text: String,
     pub nodes: u64,
 }
@@ -140,7 +140,7 @@ pub struct RecordedRequest {
 pub struct Recording {
     /// Swept values of the scenario.
     pub title: String,
-    /// Number, counted from 1.
+    /// Number of the scenario, counted from 1.
     pub scenario: u64,
     /// Number, counted from 1.
     pub replication: u64,

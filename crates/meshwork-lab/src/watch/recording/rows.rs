@@ -17,7 +17,7 @@ use crate::run::joboutput::{self, HEADER, Part};
 use crate::study::JobFormat;
 use crate::watch::{EventKind, RunEvent};
 
-/// Makes the recording of a run from its per-job output in a results folder.
+/// Reconstructs the recording of a run from its per-job output in a results folder.
 pub(super) fn read(
     subject: Subject<'_>,
     folder: &Path,

@@ -11,7 +11,8 @@ use super::answers::Answers;
 use super::{Columns, RecordedRequest};
 use crate::watch::{EventKind, RunEvent};
 
-/// Most blocks in a recording. Jobs that move often fill a page before the limit on jobs.
+/// Maximum number of blocks in a recording. Jobs that move often reach it before the limit on the
+/// number of jobs.
 const MAX_BLOCKS: usize = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,14 +29,14 @@ impl Default for RecordingWindow {
     }
 }
 
-/// Observer that keeps the events of a window, and ends the run after it.
+/// Observer that keeps the events of a window of time, and ends the run when the window ends.
 #[derive(Default)]
 pub struct Tape {
     window: RecordingWindow,
-    /// Earlier events of the jobs in the system when the window begins.
+    /// For each job in the system when the window begins, its events before that time.
     earlier: BTreeMap<JobId, Vec<(u64, RunEvent)>>,
     before: u64,
-    /// Nodes that went out of service before the window and have not returned.
+    /// Nodes that were already out of service when the window began.
     down: BTreeMap<(usize, Node), (u64, RunEvent)>,
     /// Events of the current instant, all of which are kept, or none.
     instant: Vec<RunEvent>,
@@ -56,7 +57,7 @@ pub struct Tape {
     answers_until: Option<Time>,
 }
 
-/// Recorded events as columns, and the lists to which some columns refer.
+/// Recorded events as columns, with the lists into which some columns hold indices.
 pub(super) struct Heard {
     pub(super) columns: Columns,
     pub(super) asked: Vec<RecordedRequest>,

@@ -555,7 +555,7 @@ fn held_by_cells(scene: &Scene, site: usize) -> Vec<Amounts> {
     held
 }
 
-/// Held amounts of each node of a site after the first `count` events, none of them moves.
+/// Amounts held on each node of a site after the first `count` events. No event may be a move.
 fn held_by_columns(columns: &Columns, count: usize, site: usize, nodes: usize) -> Vec<Amounts> {
     let PartColumns { count: counts, node, cpu, mem, gpu, other } = &columns.parts;
     let (mut running, mut placed, mut part) = (BTreeMap::new(), 0, 0);

@@ -13,7 +13,7 @@ use crate::watch::{EventKind, RunEvent};
 
 const SPANS: usize = 500;
 
-/// Approximate number of waits in the distribution, or all waits of fewer jobs.
+/// Approximate number of waits in the distribution. With fewer jobs, it has the wait of every job.
 const WAITS: usize = 1000;
 
 /// Serialises with six significant digits, more than a plot can show.
@@ -30,7 +30,7 @@ pub struct Timeline {
     /// Number, counted from 1.
     pub replication: u64,
     pub title: String,
-    /// Swept keys and values that make up `title`.
+    /// Swept keys of the scenario and their values, from which the text `title` is made.
     pub swept: Vec<(String, String)>,
     /// Nodes of all sites (cores, where jobs share nodes).
     pub processors: u64,
@@ -113,7 +113,8 @@ impl WaitDistribution {
     }
 }
 
-/// Counts of a running simulation, by some 24 bytes for each event, for its [`Timeline`].
+/// Counts of held processors and queued jobs at each event of a run, from which a [`Timeline`] is
+/// made. An event takes some 24 bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     at: Vec<Time>,
