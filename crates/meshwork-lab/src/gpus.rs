@@ -16,7 +16,7 @@ use crate::study::Refused;
 /// Highest load in per cent: GPUs that all tasks so far, ended or not, have requested.
 pub const MOST_LOAD: usize = 130;
 
-/// First of the consecutive seeds; the published runs use the seeds 42 to 51.
+/// First of the consecutive seeds of the experiment. The published runs use the seeds 42 to 51.
 const FIRST_SEED: u64 = 42;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,7 +139,7 @@ fn points(curves: &[LoadCurve]) -> Vec<AllocationPoint> {
         .collect()
 }
 
-/// A row of a trace's CSV file, with the cells of the columns that the reader asked for.
+/// Row of a trace's CSV file, with the cells of the columns that the reader requested.
 struct TraceRow<'a> {
     path: &'a str,
     line: u64,
@@ -168,7 +168,8 @@ impl TraceRow<'_> {
     }
 }
 
-/// Calls a function with the cells of `needed` and `optional` columns in each row.
+/// Calls a function for each row of a CSV file, with the cells of its `needed` and `optional`
+/// columns.
 fn rows(
     path: &str,
     needed: &[&str],

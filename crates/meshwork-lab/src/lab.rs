@@ -37,7 +37,8 @@ pub struct Options<'a> {
     pub watcher: Option<&'a dyn Watcher>,
     /// Identifier from [`build`](crate::run::build). Runs of another build are repeated.
     pub build: String,
-    /// Called before every run; `true` stops the study, without tables but with finished runs.
+    /// Called before every run. If it returns `true`, the study stops. Finished runs stay stored,
+    /// but no tables are written.
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Whether the tables of another study in the folder are replaced; its runs are kept.
     pub replace: bool,
@@ -214,7 +215,7 @@ pub(crate) struct Prepared {
     pub(crate) spans: Vec<Span>,
 }
 
-/// Expands a study, and checks its inputs, the used periods of its logs, and its need for memory.
+/// Makes a study's scenarios, and checks input files, the used parts of logs, and needed memory.
 pub(crate) fn prepare(
     study: &Study,
     threads: usize,
@@ -343,7 +344,7 @@ fn trace(
     Ok(Some(Trace { path: whole.display().to_string(), blake3 }))
 }
 
-/// Records a study that cannot be run in a results folder, for the report.
+/// Records in a results folder that a study cannot be run, and why. The report shows the reason.
 pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused> {
     if folder.join(RUNS).exists() {
         return Ok(());
@@ -380,7 +381,7 @@ pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Re
     }))
 }
 
-/// Refuses a results folder that holds another study, or tables that belong to no study.
+/// Fails if the results folder holds another study, or tables without a study.
 pub(crate) fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
     if let Some(says) = another(study, folder)? {
         return Err(Refused(format!(

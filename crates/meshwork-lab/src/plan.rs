@@ -83,10 +83,11 @@ struct HeldText {
     parts: Option<Vec<NodePartText>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stretch: Option<f64>,
-    /// Number by which the policy knows the job. Only jobs under the key `memory` have it.
+    /// Number by which the policy identifies the job. Only jobs listed under the key `memory` have
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     number: Option<u64>,
-    /// Request of the job while it waited, by the columns of a table of jobs.
+    /// Request of the job while it waited, as cells by column of a table of jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     job: Option<Map<String, Json>>,
 }
@@ -250,7 +251,7 @@ impl ReadState {
         Ok(ReadState { state, ids, running_ids, jobs, names })
     }
 
-    /// Decisions of a scenario's policy for this state; fails if running jobs share a node.
+    /// Decisions of a scenario's policy in this state. Fails if running jobs share a node.
     pub fn decided(&self, scenario: &Scenario) -> Result<PolicyDecision, String> {
         let setup = scenario.setup_ideal(0).map_err(|error| error.to_string())?;
         plan(setup, &self.state).map_err(|error| error.to_string())

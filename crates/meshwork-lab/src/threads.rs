@@ -17,7 +17,7 @@ pub struct NoThreads {
 is_refused!(NoThreads);
 
 pub(crate) enum Threads {
-    /// The calling thread: starting another one takes longer than many runs.
+    /// The calling thread alone. Many runs take less time than starting another thread.
     Own,
     Pool(ThreadPool),
 }

@@ -91,12 +91,12 @@ pub struct Gain {
     pub on: &'static str,
     /// Change as a fraction of the baseline's metric, or in its unit on the raw scale.
     pub change: f64,
-    /// Ends of the 95 % interval of the change; `None` if there is too little data.
+    /// Ends of the change's 95 % interval. `None` if there are too few values for an interval.
     pub ends: Option<[f64; 2]>,
     pub pairs: u64,
     /// Whether every change in the 95 % interval is in favour of the winner.
     pub is_clear: bool,
-    /// Change for each class of job sizes; empty on a held-out log.
+    /// Change for each class of job sizes. Empty if the comparison is on a held-out part of a log.
     pub classes: Vec<ClassChange>,
 }
 
@@ -251,7 +251,8 @@ impl Confirmation<'_> {
         Some(Gain { on: "held-out weeks", change, ends, pairs: 1, is_clear, classes: Vec::new() })
     }
 
-    /// Change for each class of job sizes, over pairs of replications with jobs of the class.
+    /// Change of the metric for each class of job sizes. Only pairs of replications that have jobs
+    /// of the class count.
     fn classes(&self, ours: &ScenarioRuns, theirs: &ScenarioRuns) -> Vec<ClassChange> {
         let sizes = theirs.sizes();
         let named: Vec<&str> =

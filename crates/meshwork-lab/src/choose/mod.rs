@@ -74,7 +74,8 @@ impl Default for ChooseOptions<'_> {
     }
 }
 
-/// Scale, logarithmic or raw, on which candidates are compared, so that smaller values are better.
+/// Scale on which candidates are compared: logarithms of the metric, or its raw values. Smaller
+/// values are better.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     pub(crate) metric: String,
@@ -97,7 +98,8 @@ impl Scale {
         if self.raw { difference } else { libm::expm1(difference) }
     }
 
-    /// Converts a difference on this scale to a change, positive if the metric increases.
+    /// Converts a difference on this scale to a change of the metric. The change is positive if the
+    /// metric increases.
     pub(crate) fn change(&self, difference: f64) -> f64 {
         // The sum turns a negative zero into zero.
         self.distance(if self.is_highest { -difference } else { difference }) + 0.0
@@ -121,7 +123,7 @@ pub(crate) struct Raced<'a> {
     most: u64,
 }
 
-/// Finished runs of the candidates, from which the race reads the results.
+/// Finished runs of all candidates, from which a race reads its results.
 struct Columns<'a> {
     raced: &'a Raced<'a>,
     runs: &'a [ScenarioRuns],
@@ -279,7 +281,7 @@ impl Setup {
     }
 }
 
-/// Races the scenarios of a study, measures the winner again, and writes the outcome.
+/// Runs a race of a study's scenarios, measures the winner again, and writes the outcome.
 pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcome, Refused> {
     let setup = Setup::of(study, options)?;
     let mut warnings = Vec::new();

@@ -24,7 +24,7 @@ pub struct ChoiceRequest {
     pub budget: Option<String>,
     /// Constraints on metrics, such as `p95_wait <= 4 h`.
     pub constraints: Vec<String>,
-    /// Length of the last part of a log, which the race must not read, such as `8w`.
+    /// Length of the last part of a log that the race must not read, such as `8w` for eight weeks.
     pub hold_out: Option<String>,
     /// Settings `KEY=VALUE` of swept keys that identify one candidate as the baseline.
     pub baseline: Vec<String>,
@@ -75,7 +75,7 @@ const UNITS: [(&[&str], f64); 5] = [
     (&["w", "week", "weeks"], 604_800.0),
 ];
 
-/// Seconds of a time such as `8w`, `1h30m` or `90`; `None` if the text is not a time.
+/// Converts a time such as `8w`, `1h30m` or `90` to seconds. `None` if the text is not a time.
 fn seconds(text: &str) -> Option<f64> {
     let (mut rest, mut sum) = (text.trim(), 0.0);
     while !rest.is_empty() {
@@ -107,7 +107,8 @@ pub fn share(text: &str) -> Option<f64> {
 }
 
 impl ChoiceRequest {
-    /// The options as arguments of `meshwork choose`, without defaults and without the budget.
+    /// Converts the options to arguments of `meshwork choose`. Options with their default value and
+    /// the budget are left out.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let plain = ChoiceRequest::default();
@@ -154,7 +155,7 @@ impl ChoiceRequest {
         }
     }
 
-    /// Error probability: 1 minus the confidence level, which is at least 50 %.
+    /// Error probability, which is 1 minus the confidence level. The level must be at least 50 %.
     pub(super) fn alpha(&self) -> Result<f64, Refused> {
         let text = &self.confidence;
         share(text).filter(|given| (0.5..1.0).contains(given)).map(|given| 1.0 - given).ok_or_else(
@@ -320,13 +321,14 @@ impl Constraint {
     }
 }
 
-/// Metrics that the key `measure.metrics` of a scenario names, in order; `None` if it names none.
+/// Metrics that the key `measure.metrics` of a scenario names, in its order. `None` if the key is
+/// not set.
 pub(super) fn measured(scenario: &Scenario) -> Option<Vec<&str>> {
     let names = scenario.table()["measure"].get("metrics").and_then(Value::as_array)?;
     Some(names.iter().filter_map(name_of).collect())
 }
 
-/// Checks that a metric exists, and that a scenario measures it.
+/// Checks that a metric exists and that the scenario measures it.
 pub(super) fn must_measure(
     study: &Study,
     scenario: &Scenario,

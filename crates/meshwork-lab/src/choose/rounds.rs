@@ -1,4 +1,4 @@
-//! Rounds of a race, run by one process or divided among the shards of a sweep.
+//! Rounds of a race. A single process runs a round, or it is divided among the shards of a sweep.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -18,7 +18,8 @@ use crate::sweep::name::attempt;
 use crate::sweep::shard::begin;
 
 impl Raced<'_> {
-    /// Runs rounds until the race is decided, or the budget ends it; the result says which.
+    /// Runs rounds until the race is decided or its budget is used up. Returns the reason of the
+    /// end.
     pub(super) fn race(
         &self,
         runner: &Runner<'_>,
@@ -56,7 +57,8 @@ impl Raced<'_> {
         race.wanted().into_iter().map(|next| next.min(self.most)).collect()
     }
 
-    /// Lets the race read the replications that all surviving candidates have run.
+    /// Passes results to the race, up to the last replication that every surviving candidate has
+    /// run.
     fn advance(&self, race: &mut Race, runs: &[ScenarioRuns]) {
         let field = Columns { raced: self, runs };
         let have = race.racing().iter().map(|&own| runs[own].len() as u64).min().unwrap_or(0);
@@ -150,7 +152,7 @@ impl Raced<'_> {
     }
 }
 
-/// Plans the next round of a race. If `writes`, a new results folder is prepared.
+/// Plans the next round of a race. If `writes` is true, a results folder that is new gets prepared.
 pub fn next_round(
     study: &Study,
     options: &ChooseOptions<'_>,
@@ -176,11 +178,12 @@ pub struct ShardOfRound {
     pub done: u64,
     pub stopped: bool,
     pub warnings: Vec<String>,
-    /// Errors of failed runs and of writing results, one sentence each.
+    /// Error messages of failed runs and of failed writes of results, one sentence each.
     pub failures: Vec<String>,
 }
 
-/// Runs one shard of a race's next round, which follows from the stored runs in `runs.jsonl`.
+/// Runs one shard of the next round of a race. The stored runs in `runs.jsonl` determine what the
+/// round consists of.
 pub fn choose_shard(
     study: &Study,
     options: &ChooseOptions<'_>,

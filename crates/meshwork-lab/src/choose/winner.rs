@@ -91,10 +91,10 @@ impl<'a> GivenScheduler<'a> {
         }
     }
 
-    /// Text of a `slurm.conf` changed so that Slurm schedules like this scheduler.
+    /// Changes the text of a `slurm.conf`, so that Slurm schedules like this scheduler.
     ///
-    /// The text `included` of included files only gives the values of keys that `text` does not
-    /// set.
+    /// If `text` does not set a key, its value is looked up in `included`, the text of included
+    /// files.
     fn put_into(&self, text: &str, included: &str, keys: &BTreeSet<&str>) -> String {
         let mut text = text.to_owned();
         let value_of =

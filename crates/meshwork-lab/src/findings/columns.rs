@@ -1,4 +1,4 @@
-//! Selects the metrics that are shown as columns of tables.
+//! Selects the metrics that tables show as columns.
 
 use std::fmt;
 

@@ -80,7 +80,8 @@ pub fn ratio(
     Pairs::of(ours, theirs, Rule::of(study), metric).ratio()
 }
 
-/// Differences of all metrics between two scenarios by index, paired by run. **O(n)** per metric.
+/// Differences of all metrics between two scenarios, which are given by index. Runs are paired.
+/// **O(n)** per metric for *n* runs.
 #[must_use]
 pub(super) fn paired(
     study: &Study,
@@ -115,7 +116,7 @@ impl Side<'_> {
     }
 }
 
-/// Pairs of runs with the same replication number, as indices into the successful runs.
+/// Pairs of successful runs of two scenarios with the same replication number, as indices.
 fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
     if ours.constant && ours.runs.ended() == 1 {
         return (0..theirs.runs.ended()).map(|b| (0, b)).collect();
@@ -236,7 +237,8 @@ fn differences(
     metrics.collect()
 }
 
-/// Values in two runs, paired by batches of the same jobs, which have the size of the larger ones.
+/// Values of a metric in two runs, by batches of the same jobs. If the two runs have batches of
+/// different sizes, batches of the larger size are used.
 fn paired_batches(
     ours: (&ScenarioRuns, usize),
     theirs: (&ScenarioRuns, usize),

@@ -8,7 +8,8 @@ use crate::study::{Replications, Study};
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
     Replications,
-    /// Windows of a log, with the time between their starts divided by their length.
+    /// The values are windows of a log. The number is the time between their starts, divided by
+    /// their length.
     Windows(f64),
 }
 
@@ -39,7 +40,8 @@ pub(super) fn means(runs: &ScenarioRuns, rule: Rule) -> Means {
     runs.metrics().map(|name| (name.to_owned(), of(name))).collect()
 }
 
-/// Results by job size, smallest first, over those replications that have jobs of the size.
+/// Results by job size, smallest size first. The mean for a size is taken over the replications
+/// that have jobs of this size.
 pub(super) fn by_size(runs: &ScenarioRuns, rule: Rule) -> Vec<SizeRow> {
     let mut classes = runs.sizes();
     classes.sort_by_key(|class| *class.kind);

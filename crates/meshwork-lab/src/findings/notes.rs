@@ -16,7 +16,8 @@ pub const UNLIKE_JOBS: &str =
 
 const MAX_NAMED: usize = 4;
 
-/// Warnings that change the meaning of the numbers, each one sentence without a full stop.
+/// Warnings without which the results would be misunderstood. Each is one sentence without a full
+/// stop.
 #[must_use]
 pub fn warnings(
     study: &Study,
@@ -82,7 +83,8 @@ fn by_value(study: &Study, results: &Results) -> String {
     format!(" ({})", words.join(", "))
 }
 
-/// Note on a count, such as `in each run, 3 to 7 jobs were refused`; `None` if it is always 0.
+/// Note on a count of jobs, such as `in each run, 3 to 7 jobs were refused`. `None` if the count is
+/// 0 in every run.
 fn counted(
     results: &Results,
     of: fn(&ScenarioRuns) -> &[u64],
@@ -133,7 +135,8 @@ pub(crate) fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<Strin
     })
 }
 
-/// Note on the first metric if its half width exceeds its mean, in studies of a single log.
+/// Note that the first metric's half width exceeds its mean. It is made only if the study has a
+/// single replication.
 fn of_wide_intervals(study: &Study, points: &[Point], summary: &Summary) -> Option<String> {
     if study.replications != Replications::Fixed(1) {
         return None;
@@ -154,7 +157,8 @@ fn of_wide_intervals(study: &Study, points: &[Point], summary: &Summary) -> Opti
     })
 }
 
-/// Explanations of the numbers, to be shown after them. Each is one sentence without a full stop.
+/// Explanations of the results, which are shown after the numbers. Each is one sentence without a
+/// full stop.
 #[must_use]
 pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summary) -> Vec<String> {
     let mut notes: Vec<String> = counted(

@@ -17,12 +17,12 @@ use crate::study::words::short;
 pub struct Unlike {
     pub key: String,
     pub parameter: String,
-    /// Each value of the parameter with the strategies that have it, in the order of the sweep.
+    /// Values of the parameter, each with the strategies that have it, in the order of the sweep.
     pub values: Vec<(String, Vec<String>)>,
 }
 
 impl fmt::Display for Unlike {
-    /// One line: `rotation: never for first_fit, if_needed for adaptive_scan`.
+    /// Writes one line, such as `rotation: never for first_fit, if_needed for adaptive_scan`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.parameter)?;
         for (index, (value, names)) in self.values.iter().enumerate() {

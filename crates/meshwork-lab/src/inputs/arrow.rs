@@ -39,7 +39,7 @@ pub fn readable(name: &str, kind: &DataType) -> Result<(), String> {
     ))
 }
 
-/// Cell of a table; `None` if it is empty. Durations are in seconds.
+/// Cell in the row `at` of a column. `None` if the cell is empty. Durations become seconds.
 #[must_use]
 pub fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
     if column.is_null(at) {

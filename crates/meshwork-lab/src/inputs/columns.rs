@@ -189,7 +189,7 @@ pub fn row<'a>(
     Ok(row)
 }
 
-/// Stores a cell in a row. In a column of times, a text that is a date is converted.
+/// Stores a cell in a row. If the column holds times, a text that is a date becomes a time.
 fn put(row: &mut Row, column: &Column, cell: Cell<'_>) -> Result<(), String> {
     let date = match &cell {
         Cell::Text(text) if column.holds == CellKind::Instant => unix_seconds(text),

@@ -101,7 +101,7 @@ pub fn table_rows(files: &Files, path: &str) -> Result<Rows, WorkloadError> {
     }
 }
 
-/// Hint about a date that is in no calendar; empty for other texts.
+/// Hint that a date does not exist in the calendar. The hint is empty for any other text.
 fn no_such_day(text: &str) -> String {
     let number = |range: Range<usize>| text.get(range).and_then(|part| part.parse::<u32>().ok());
     let is_date = text.get(..10).is_some_and(|date| unix_seconds(date).is_some());

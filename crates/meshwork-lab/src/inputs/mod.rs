@@ -53,7 +53,10 @@ impl Files {
         Files { folder: folder.to_path_buf(), ..Files::default() }
     }
 
-    /// Files beside a study, of which some were found elsewhere, and some become part of scenarios.
+    /// Files that a study in the folder `folder` names.
+    ///
+    /// `found` has the paths of files that were found elsewhere. `companions` has files that become
+    /// part of scenarios.
     pub(crate) fn with(
         folder: &Path,
         found: BTreeMap<String, Vec<PathBuf>>,
@@ -62,8 +65,8 @@ impl Files {
         Files { found, companions, ..Files::beside(folder) }
     }
 
-    /// Resolves the path of a file as the study gives it. If no such file exists, the path is
-    /// returned unchanged.
+    /// Resolves the path of a file that a study names. If no such file exists, the path is
+    /// unchanged.
     ///
     /// ```
     /// use std::path::Path;
@@ -263,7 +266,7 @@ fn decompress<R: Read + Send + 'static>(
     }
 }
 
-/// Decompressing reader whose error messages are plain sentences.
+/// Reader that decompresses gzip. Its error messages are plain sentences.
 struct Unpacked<R>(MultiGzDecoder<R>);
 
 impl<R: BufRead> Read for Unpacked<R> {

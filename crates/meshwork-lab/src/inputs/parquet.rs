@@ -52,7 +52,8 @@ fn failed(path: &str, error: &dyn std::fmt::Display) -> WorkloadError {
     WorkloadError(format!("{path}: this is no Parquet file that can be read ({error})"))
 }
 
-/// Number of rows; 0 for an unreadable file, which is refused later.
+/// Number of rows that a Parquet file states. It is 0 if the file is unreadable; reading its jobs
+/// fails later.
 pub(super) fn rows_of_parquet(file: File) -> u64 {
     let rows = ParquetRecordBatchReaderBuilder::try_new(file)
         .map(|builder| builder.metadata().file_metadata().num_rows());

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-/// Number stored for a metric of a row if there was nothing to measure.
+/// Number that is stored for a metric if the run had nothing to measure.
 const NOTHING: f64 = f64::NAN;
 
-/// Number stored for a metric that a row does not have. Measured values are always finite.
+/// Number that is stored if a row has no such metric. Measured values are always finite.
 const ABSENT: f64 = f64::INFINITY;
 
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ impl Metrics {
         self.names.iter().position(|own| own == name)
     }
 
-    /// Names and values of the metrics of a row, in column order.
+    /// Names and values of a row's metrics, in column order.
     pub(super) fn row(&self, row: usize) -> impl Iterator<Item = (&str, Option<f64>)> {
         self.names.iter().zip(&self.columns).filter_map(move |(name, column)| {
             let value = column.get(row).copied().filter(|value| !value.is_infinite())?;
@@ -52,7 +52,8 @@ impl Metrics {
         })
     }
 
-    /// Values of a metric by row; empty if no row has the metric. Missing values are not finite.
+    /// Values of a metric in all rows. Empty if no row has the metric. Missing values are not
+    /// finite.
     pub(super) fn column(&self, name: &str) -> &[f64] {
         self.place(name).map_or(&[], |place| &self.columns[place])
     }

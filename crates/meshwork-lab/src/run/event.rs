@@ -9,7 +9,7 @@ use meshwork::topology::Node;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEvent {
     pub at: Time,
-    /// Job by its index in order of arrival; `NOBODY` for an event of a node.
+    /// Index of the job in order of arrival. It is `NOBODY` if the event is that of a node.
     pub id: JobId,
     pub what: EventKind,
 }
@@ -45,7 +45,7 @@ pub enum EventKind {
 pub(crate) const NOBODY: JobId = JobId(u64::MAX);
 
 impl RunEvent {
-    /// Converts an event of the engine, if it has a visible effect.
+    /// Converts an event of the simulator. `None` if the event has no visible effect.
     #[must_use]
     pub fn of(now: Time, event: &Event<'_>) -> Option<RunEvent> {
         let (id, what) = match event {

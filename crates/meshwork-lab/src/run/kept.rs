@@ -85,7 +85,8 @@ impl Kept {
         replication == 0 && (self.all || self.some.contains(&point))
     }
 
-    /// Whether the study requests recordings, so that a missing one is made again or reported.
+    /// Whether the study requests recordings. If so, a missing one is made again, or its lack is
+    /// reported.
     #[must_use]
     pub fn is_asked_for(&self) -> bool {
         self.all
@@ -101,10 +102,11 @@ impl Kept {
     }
 }
 
-/// Observer that records the events of a run, except those for which [`RunEvent`] has no kind.
+/// Observer that writes the events of a run to a recording file.
 ///
-/// For a log in whole seconds, an event takes some 7 bytes. A recording that cannot be written, or
-/// grows beyond 256 MiB, is dropped and leaves no file; the run goes on.
+/// Events for which [`RunEvent`] has no kind are left out. For a log in whole seconds, an event
+/// takes some 7 bytes. If the recording cannot be written or grows beyond 256 MiB, it is dropped
+/// and leaves no file; the run goes on.
 pub struct RunRecorder {
     path: PathBuf,
     temporary: PathBuf,
@@ -127,7 +129,7 @@ struct Before {
 }
 
 impl RunRecorder {
-    /// Begins a recording in a results folder.
+    /// Creates the file of a recording in a results folder.
     pub fn create(folder: &Path, key: &str) -> Result<RunRecorder, FileError> {
         // Identical scenarios of a sweep have the same key, and may run at the same time.
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -156,11 +158,12 @@ impl RunRecorder {
         })
     }
 
-    /// Completes the recording, and gives its file the final name. A recording that was dropped
-    /// because of its size is no error.
+    /// Completes the recording, and gives its file the final name.
+    ///
+    /// If the recording was dropped because of its size, this is no error.
     ///
     /// # Errors
-    /// If the file could not be written, during the run or now. No file is left then.
+    /// If the file could not be written, during the run or now. In this case no file is left.
     pub fn finish(mut self) -> Result<(), FileError> {
         self.buffer.push(END);
         self.buffer.extend_from_slice(&self.events.to_le_bytes());
@@ -306,7 +309,7 @@ fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     buffer.push(number as u8);
 }
 
-/// Writes a difference from the previous number, which is often small and may be negative.
+/// Writes the difference between a number and the previous one. It is often small, maybe negative.
 fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
     let change = number.wrapping_sub(*before) as i64;
     write_number(buffer, ((change << 1) ^ (change >> 63)) as u64);
@@ -362,7 +365,8 @@ pub fn replay(
     Ok(())
 }
 
-/// Checks that a file is the complete recording with this key, and returns its number of events.
+/// Checks that the file is a complete recording of the run with this key. Returns the number of
+/// events.
 fn whole(path: &Path, key: &str) -> io::Result<u64> {
     let mut file = File::open(path)?;
     let head = head(key);

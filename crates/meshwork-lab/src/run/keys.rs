@@ -10,7 +10,8 @@ pub(crate) struct PointKeys<'a> {
     point: &'a Point,
     digest: Option<String>,
     build: &'a str,
-    /// Part of the key that replications share; `None` if each is a window of the log.
+    /// Part of the store key that is the same for all replications. `None` if each replication is a
+    /// window of the log, because their scenarios differ.
     shared: Option<Keys>,
 }
 
@@ -26,7 +27,7 @@ impl<'a> PointKeys<'a> {
         PointKeys { catalogue, point, digest, build, shared }
     }
 
-    /// Key of a replication; `None` if the replication's window of the log is too short.
+    /// Store key of a replication. `None` if the replication's window of the log is too short.
     pub(crate) fn of_replication(&self, replication: u64) -> Option<u128> {
         if let Some(shared) = &self.shared {
             return Some(shared.key(replication));

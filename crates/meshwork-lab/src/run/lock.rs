@@ -74,7 +74,7 @@ impl Lock {
         own.is_ok_and(|own| named.is_ok_and(|named| id(own) == id(named)))
     }
 
-    /// Only on Unix may another process have replaced the open file.
+    /// Always true: except on Unix, no other process can replace an open file.
     #[cfg(not(unix))]
     fn has_its_name(&self) -> bool {
         true

@@ -30,7 +30,7 @@ pub fn check_count(study: &Study, limit: Option<u64>) -> Result<(), Refused> {
 /// Memory in bytes of a run's result without metrics, as measured on a million runs.
 const BYTES_PER_RUN: u64 = 100;
 
-/// Memory in bytes of a run's metric, with the spare capacity of a growing column.
+/// Memory in bytes of one metric of one run. It includes the spare capacity of a growing column.
 const BYTES_PER_METRIC: u64 = 16;
 
 const USUAL_METRICS: u64 = 20;
@@ -53,7 +53,7 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Checks that tables of jobs and shuffled logs fit in memory. Each file is read once.
+/// Checks that the jobs of tables and shuffled logs fit in memory. Each file is read once.
 pub fn check_inputs(
     study: &Study,
     points: &[Point],
@@ -122,7 +122,8 @@ pub struct TooMuch {
 
 is_refused!(TooMuch);
 
-/// Number of concurrent runs; zero `threads` stand for one thread per processor.
+/// Number of runs that are in progress at the same time. If `threads` is 0, there is one thread per
+/// processor.
 #[must_use]
 pub fn at_once(threads: usize, runs: u64) -> u64 {
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -143,7 +144,7 @@ pub fn refuse_at_once(
         .map_err(|error| TooMuch { at_once: true, ..error })
 }
 
-/// Checks a number of bytes against the limit; `what` begins the message.
+/// Checks that a number of bytes does not exceed the limit. The error message begins with `what`.
 pub fn refuse_above(limit: Option<u64>, bytes: u64, what: &str) -> Result<(), TooMuch> {
     match limit {
         Some(limit) if bytes > limit => {

@@ -40,7 +40,8 @@ pub use runs::ScenarioRuns;
 pub struct RunProgress {
     /// Number of ended runs, including failed runs and runs taken from the store.
     pub done: u64,
-    /// Number of runs that the study needs. With `precision`, it may grow whenever a run ends.
+    /// Number of runs that the study needs. If the study sets `precision`, the number may grow
+    /// whenever a run ends.
     pub total: u64,
     pub reused: u64,
     pub failed: u64,
@@ -59,7 +60,7 @@ pub struct Run {
 
 /// Observer of a running study, called from any thread.
 pub trait Watcher: Sync {
-    /// Called when a run of the scenario with index `point` has ended or was taken from the store.
+    /// Called when a run of scenario `point` has ended, or was taken from the store.
     fn ended(&self, point: usize, run: &Run);
 
     /// Returns an observer for a run that is about to begin; `None` if it need not be observed.

@@ -64,7 +64,7 @@ impl Runner<'_> {
         Ok(Worked { progress, stopped, store_error, failures })
     }
 
-    /// Number of runs known to be needed for a unit; a whole scenario may need more later.
+    /// Number of runs that a unit of work is known to need. A whole scenario may need more later.
     fn begins_with(&self, unit: Unit) -> u64 {
         match unit.replication {
             Some(_) => 1,

@@ -14,7 +14,8 @@ use crate::statistics::sequence::RunningMoments;
 use crate::study::Replications;
 use crate::study::expand::{Point, Windows};
 
-/// Stored runs of a study, which `find` returns, and the number of missing runs.
+/// Runs of a study that the store has, and the number of runs that it lacks. The function `find`
+/// returns a stored run.
 #[must_use]
 pub fn known(
     catalogue: &Catalogue,

@@ -3,7 +3,8 @@ use crate::study::Replications;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// Runs by scenario and replication; only the first if all replications are identical.
+    /// Runs by scenario and replication. If all replications of a scenario are identical, only the
+    /// first.
     pub runs: Vec<ScenarioRuns>,
     pub constant: Vec<bool>,
     /// Error of the store, after which no runs were stored. All results are here.

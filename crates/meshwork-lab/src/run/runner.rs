@@ -45,10 +45,10 @@ pub struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Runs all replications on `threads` threads; 0 uses one per processor.
+    /// Runs all replications on `threads` threads. If `threads` is 0, there is one per processor.
     ///
-    /// The results do not depend on the number of threads. A run that fails, even by a panic, does
-    /// not stop the others; its scenario is not replicated further.
+    /// The results do not depend on the number of threads. If a run fails, even by a panic, the
+    /// other runs go on, but its scenario gets no further replications.
     pub fn run(&self, threads: usize) -> Result<Results, NoThreads> {
         let at_first = |point| first(self.replications, point);
         let wanted = self.points.iter().map(at_first).collect();
@@ -85,7 +85,7 @@ pub(super) struct Shared<'a, 'b> {
     pub(super) progress: Mutex<RunProgress>,
     pub(super) store_error: Mutex<Option<String>>,
     outdated: AtomicU64,
-    /// Number of jobs of each log, by path, as a finished run counted them.
+    /// Number of jobs in each log, by the log's path. It was counted by a run that has finished.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
     pub(super) stopped: AtomicBool,
     /// Runs that were made in advance, by scenario and replication. If the entry is `None`, the run
@@ -190,7 +190,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         })
     }
 
-    /// Runs all scenarios in rounds, until no more runs are needed.
+    /// Runs all scenarios in rounds, until no scenario needs further runs.
     fn rounds(
         &self,
         threads: &Threads,
@@ -383,7 +383,8 @@ impl Runner<'_> {
     }
 }
 
-/// Runs per parallel loop, with which the idle time of threads at its end is negligible.
+/// Number of runs in a parallel loop. It is so large that the time for which threads are idle at
+/// the loop's end is negligible.
 const AT_ONCE: usize = 1 << 14;
 
 /// Panic payload with which an external strategy or an observer ends a run with a message.

@@ -11,7 +11,8 @@ use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
 use crate::run::store::{OwnerFindings, RunFindings, RunMetric, SizeFindings};
 
-/// Number of first successful runs whose results by batch are kept for intervals.
+/// Number of successful runs whose results by batch are kept. They are the first runs of a
+/// scenario.
 const WITH_BATCHES: usize = 16;
 
 /// Runs of one scenario, in order of replications, in 64 bytes each and 8 per metric.
@@ -39,13 +40,13 @@ struct Ended {
     /// Randomly drawn speeds of all sites, with the index of the run that drew them.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
-    /// Whether results by batch were dropped to save memory, for each run.
+    /// For each successful run, whether its results by batch were dropped to save memory.
     stripped: Vec<bool>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Batches {
-    /// Number of jobs per batch; 0 if the run has no batches.
+    /// Number of jobs in each batch. It is 0 if the run has no batches.
     pub(crate) jobs: u64,
     pub(crate) first: u64,
     of: Vec<Vec<f64>>,
@@ -117,14 +118,15 @@ impl ScenarioRuns {
         self.ended.replications.iter().copied().zip(keys)
     }
 
-    /// Key of the run with this replication number; `None` if no such run was successful.
+    /// Store key of the run with the number `replication`. `None` if this run was not successful.
     #[must_use]
     pub fn key(&self, replication: u64) -> Option<String> {
         let row = self.ended.replications.binary_search(&replication).ok()?;
         Some(format!("{:032x}", self.ended.keys[row]))
     }
 
-    /// Refused jobs of each successful run: too large for the empty machine, or turned away.
+    /// For each successful run, number of jobs that were refused or turned away. A job is refused
+    /// if it is too large for the empty machine.
     #[must_use]
     pub fn refused(&self) -> &[u64] {
         &self.ended.refused
@@ -163,7 +165,7 @@ impl ScenarioRuns {
         &self.ended.replications
     }
 
-    /// Batches of a successful run; `None` if they were not kept.
+    /// Results by batch of a successful run. `None` if they were not kept.
     pub(crate) fn batches(&self, row: usize) -> Option<&Batches> {
         self.ended.batches.get(row)
     }
@@ -189,7 +191,8 @@ impl ScenarioRuns {
         self.ended.owners.iter().map(|(by, classes)| (*by, classes.gathered()))
     }
 
-    /// Successful runs that still have all their results, with batches, to be stored completely.
+    /// Successful runs that still have all their results, with batches. Only these are stored
+    /// completely.
     pub fn whole(&self) -> impl Iterator<Item = Run> {
         let is_whole = |row: &usize| !self.ended.stripped[*row];
         (0..self.ended()).filter(is_whole).map(|row| self.ended.run(row))

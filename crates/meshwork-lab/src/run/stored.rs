@@ -16,7 +16,7 @@ pub struct Stored {
     pub study: Study,
     pub asked: StudyRequest,
     pub points: Vec<Point>,
-    /// Combined digest of each scenario's input files; `None` for a scenario that reads no file.
+    /// Digest of all input files of each scenario. `None` for a scenario that reads no file.
     pub digests: Vec<Option<String>>,
 }
 
@@ -46,7 +46,7 @@ impl Stored {
         Ok(Stored { study, asked, points, digests })
     }
 
-    /// Keys under which the runs of a scenario are stored, for the build that last ran the study.
+    /// Store keys of a scenario's runs, for the program build that last ran the study.
     pub(crate) fn keys(&self, point: usize) -> PointKeys<'_> {
         let digest = self.digests[point].clone();
         PointKeys::of(&self.study.catalogue, &self.points[point], digest, &self.asked.build)

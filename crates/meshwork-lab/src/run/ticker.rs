@@ -1,4 +1,4 @@
-//! Progress reports of a run that is in progress.
+//! Reports on the progress of a run while it is running.
 
 use std::time::{Duration, Instant};
 

@@ -27,14 +27,14 @@ pub const GRES: &str = "gres.conf";
 const DIGESTS: &str = "blake3";
 /// Optional tables of a site: output of `sacctmgr show … -P`, or of `scontrol show res -o`.
 pub const TABLES: [&str; 4] = ["qos.txt", "assoc.txt", "events.txt", "reservations.txt"];
-/// Topology of a machine without a topology file.
+/// Topology that is assumed for a machine without a topology file: a flat one.
 pub const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
 pub const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
 
 #[derive(Clone, Debug)]
 pub struct SlurmMachine {
     pub reading: Reading,
-    /// By name. `default` is the partition of jobs that request none.
+    /// Partitions by name. The field `default` is the partition of jobs that request none.
     partitions: BTreeMap<String, SlurmSite>,
     default: SlurmSite,
     texts: Vec<(PathBuf, String)>,
@@ -104,7 +104,7 @@ impl SlurmMachine {
         self
     }
 
-    /// Adds the tables and the `gres.conf` of another machine that this machine lacks.
+    /// Adds tables and the `gres.conf` of another machine, if this machine has none of its own.
     #[must_use]
     pub fn with_tables_of(mut self, other: &SlurmMachine) -> Self {
         for (name, text) in &other.texts {
@@ -265,7 +265,8 @@ impl SlurmMachine {
         Some(machine)
     }
 
-    /// Sets whether a flat machine places single-node jobs like larger ones (version-dependent).
+    /// Sets whether a flat machine places single-node jobs by the rule of larger jobs. Slurm does
+    /// so in some versions only.
     pub fn fit_single_nodes(&mut self, fits: bool) {
         let sites = self.partitions.values_mut().chain(std::iter::once(&mut self.default));
         sites.for_each(|site| site.fits_single = fits);
@@ -331,7 +332,8 @@ pub fn asked(stay: &JobRecord) -> SlurmRequest {
     }
 }
 
-/// Digests of the files of the last import, by file name; `None` without an import.
+/// Digest of each file that the last import into the folder has written, by file name. `None` if
+/// nothing was imported.
 fn known(path: &Path) -> Option<BTreeMap<String, String>> {
     let quality = read_text(&path.join(QUALITY)).ok()?;
     let quality: Json = serde_json::from_str(&quality).ok()?;

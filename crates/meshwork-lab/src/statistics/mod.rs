@@ -10,7 +10,8 @@ pub const CONFIDENCE: f64 = 0.95;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     Replications,
-    /// Batches of one run, or of the same jobs in both runs of a difference.
+    /// The values are batches of one run. For a difference, they are batches of the same jobs in
+    /// two runs.
     BatchMeans,
     Windows,
 }
@@ -62,10 +63,11 @@ impl Interval {
     }
 }
 
-/// Mean of values of independent replications, with its Student-t interval.
+/// Mean of the values of independent replications, with its interval by Student's t distribution.
 ///
-/// The interval of a single replication comes from `batches`. Its mean is the run's value, which
-/// for a ratio is better than the mean of its batches.
+/// If there is a single replication, the interval is computed from `batches`, but the mean is the
+/// replication's own value. If the metric is a ratio, this value is better than the mean of the
+/// batches.
 ///
 /// ```
 /// use meshwork_lab::statistics::interval;
@@ -125,7 +127,7 @@ pub fn half_width_of_batches(batches: &[f64]) -> Option<f64> {
     Some(t_quantile(degrees) * error)
 }
 
-/// Variant of [`half_width_of_batches`] for another confidence level, between 0 and 1.
+/// Half width as by [`half_width_of_batches`], for another confidence level between 0 and 1.
 ///
 /// ```
 /// use meshwork_lab::statistics::{half_width_of_batches, half_width_of_batches_at};
@@ -165,10 +167,11 @@ const MIN_BATCHES: usize = 8;
 /// Largest correlation of consecutive batches; a higher one cannot be told from a trend.
 const MAX_CORRELATION: f64 = 0.9;
 
-/// Half the width of the 95 % interval of the mean over windows of one log.
+/// Half the width of the 95 % interval of a mean over windows of one log.
 ///
-/// `stride` is the time between the starts of windows, divided by their length. Overlapping windows
-/// count as in Meketon & Schmeiser, *Overlapping batch means*, WSC 1984.
+/// `stride` is the time between the starts of consecutive windows, divided by their length. If
+/// windows overlap, they are weighted as in Meketon & Schmeiser, *Overlapping batch means*, WSC
+/// 1984.
 #[must_use]
 pub fn half_width_of_windows(windows: &[f64], stride: f64) -> Option<f64> {
     if stride >= 1.0 {

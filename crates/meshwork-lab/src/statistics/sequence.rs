@@ -20,7 +20,7 @@ use std::f64::consts::LN_2;
 /// Precision c² of the mixture; the interval of a race is then narrowest after 20 to 100 values.
 const MIXTURE: f64 = 1.0;
 
-/// Half width of the confidence sequence in standard deviations (with divisor *n*).
+/// Half width of an interval of the confidence sequence, in standard deviations (with divisor *n*).
 pub(crate) fn factor(count: f64, alpha: f64) -> f64 {
     let all = count + MIXTURE;
     let level = libm::exp((2.0 * libm::log(alpha) + libm::log(MIXTURE / all)) / count);
@@ -126,7 +126,8 @@ impl Wins {
         }
     }
 
-    /// Bound 1/*E* on the probability of such a lead if both sides are equally good, at any time.
+    /// Bound 1/*E* on the probability that one side leads this far by chance. It assumes that both
+    /// sides are equally good, and holds whenever one looks.
     ///
     /// ```
     /// use meshwork_lab::statistics::sequence::Wins;

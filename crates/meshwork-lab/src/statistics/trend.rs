@@ -10,13 +10,13 @@
 /// Threshold that τ exceeds in one of twenty runs at critical load, with 20 batches.
 const LIMIT: f64 = 0.87;
 
-/// Mean of Kendall's τ over runs at critical load; `DEVIATION` is its standard deviation.
+/// Mean of Kendall's τ over runs at critical load. The standard deviation of τ is `DEVIATION`.
 const MEAN: f64 = 0.37;
 const DEVIATION: f64 = 0.345;
 
 const NORMAL: f64 = 1.645;
 
-/// Number of jobs below which the queue of any machine grows from its empty start.
+/// Number of jobs up to which every queue seems to grow, because the machine is empty at the start.
 pub const MIN_JOBS: u64 = 100;
 
 const MIN_BATCHES: usize = 10;
@@ -72,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    /// Kendall's τ of the mean queue lengths by batch, from a simulated queue with one server.
+    /// Simulates a queue with one server, and computes Kendall's τ of its mean length by batch.
     fn run(stream: &mut Stream, load: f64, jobs: usize, batches: usize) -> f64 {
         let (mut in_system, mut met) = (0_u32, Vec::with_capacity(jobs));
         while met.len() < jobs {

@@ -91,7 +91,7 @@ pub struct Span {
     pub until: Option<f64>,
     /// First arrival, by the clock of the log.
     pub first: f64,
-    /// Last arrival, by the clock of the log.
+    /// Time of the last arrival, by the clock of the log.
     pub last: f64,
     /// Indices, from 0, of the windows in which no job arrives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

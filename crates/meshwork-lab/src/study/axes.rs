@@ -26,13 +26,14 @@ const MAX_COLOURS: usize = 10;
 
 const MAX_PANELS: usize = 6;
 
-/// Maximum number of panels of a view with another key on the x axis than the default one.
+/// Maximum number of panels of a plot whose x axis is not the default key.
 const MAX_TURNED: usize = 24;
 
-/// Maximum ratio of absolute values on an axis that must be linear, since it has numbers up to 0.
+/// Maximum ratio of absolute values for which an axis that cannot be logarithmic is drawn to scale.
+/// An axis cannot be logarithmic if it has numbers up to 0.
 const MAX_RATIO: f64 = 50.0;
 
-/// Minimum number of values for which points are joined to a line.
+/// Minimum number of values on the x axis for which a plot joins points to a line.
 const MIN_OF_A_LINE: usize = 3;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +41,7 @@ pub struct PlotAxis {
     pub key: String,
     pub labels: Vec<String>,
     pub kind: AxisKind,
-    /// Whether the study compares the values of the key: in a claim, or in `[compare]`.
+    /// Whether the study compares the key's values, in a claim or in `[compare]`.
     pub contrasted: bool,
 }
 
@@ -52,7 +53,7 @@ pub enum AxisKind {
     Names,
 }
 
-/// Role of each axis, given by index, in a plot.
+/// Roles of a study's axes in a plot. Axes are given by index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     pub along: Option<usize>,
@@ -150,7 +151,7 @@ impl Layout {
         Layout { along, colour, panel, chosen: rest }
     }
 
-    /// Layouts for views with another x axis, one for each other key.
+    /// Layouts of the plot with another x axis. There is one layout for each other key.
     pub fn turned(&self, axes: &[PlotAxis]) -> Vec<Layout> {
         let drawn = [self.along, self.colour, self.panel].into_iter().flatten();
         let all: Vec<usize> = drawn.chain(self.chosen.iter().copied()).collect();
@@ -214,7 +215,7 @@ pub fn index(axes: &[PlotAxis], at: &[usize]) -> usize {
     axes.iter().zip(at).fold(0, |index, (axis, &at)| index * axis.count() + at)
 }
 
-/// All combinations of values of the axes `of`; the other axes have index 0.
+/// All combinations of the values of the axes `of`. Every other axis has the index 0.
 pub fn every<'a>(axes: &'a [PlotAxis], of: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
     let count: usize = of.iter().map(|&axis| axes[axis].count()).product();
     (0..count).map(move |mut number| {

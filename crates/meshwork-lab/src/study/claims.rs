@@ -17,7 +17,7 @@ pub struct PaperClaim {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaimCheck {
-    /// The claim is not checked, for this reason.
+    /// The claim is not checked. The text is the reason.
     No(String),
     /// The claim is tested for each combination of swept values that it does not fix.
     Cells(Test),
@@ -39,20 +39,23 @@ pub struct Test {
 
 pub type SweptValues = Vec<(String, Value)>;
 
-/// Relation that must hold in a cell; `of` gives the swept values of the judged scenarios.
+/// Relation that must hold in a cell, which is a combination of swept values. The field `of`
+/// selects the judged scenarios.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
-    /// The metric, or its ratio to or difference from that of a reference, lies within bounds.
+    /// The metric lies within bounds. If there is a reference, its ratio or difference lies within
+    /// them.
     Bounds {
         of: SweptValues,
         /// Selection of the reference scenario; `None` if the bounds are for the metric itself.
         to: Option<SweptValues>,
         above: Option<f64>,
         below: Option<f64>,
-        /// Whether the bounds apply to the difference from the reference; otherwise to the ratio.
+        /// Whether the bounds apply to the difference from the reference. Otherwise they apply to
+        /// the ratio.
         by_difference: bool,
     },
-    /// The metric is the lowest or highest of all scenarios with other values of the keys in `of`.
+    /// The metric is the lowest or highest among scenarios that differ in the keys of `of`.
     Extreme {
         of: SweptValues,
         /// Whether the metric must be the lowest; otherwise it must be the highest.
@@ -67,7 +70,7 @@ pub enum Relation {
         /// itself, and not about a ratio.
         to: Option<SweptValues>,
         along: String,
-        /// Whether the metric must rise along the key; otherwise it must fall.
+        /// Whether the metric must rise with the values of the key. Otherwise it must fall.
         rises: bool,
     },
 }
@@ -78,7 +81,7 @@ pub enum Needed {
     All,
     /// The claim must hold in more than half of its cells (combinations of swept values).
     Most,
-    /// The claim must hold in at least this number of cells.
+    /// The claim must hold in at least this number of cells (combinations of swept values).
     AtLeast(u64),
 }
 
@@ -176,7 +179,8 @@ pub(super) static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Judged sizes from the key `sizes`, and reference sizes from `than_size` or the same.
+/// Pairs of job sizes that a claim compares: a size of the key `sizes`, and its reference size. The
+/// reference size is `than_size`, or else the first size itself.
 fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     let sizes = params.get_integers("sizes").unwrap_or_default();
     let than = params.get_integer("than_size");
@@ -186,7 +190,7 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
 /// The other keys of a `[[claim]]` table. Their values may have several types, or name swept keys.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
-/// Reads the list of tables `[[claim]]`; `axes` are the swept keys.
+/// Reads the tables `[[claim]]` of a study. `axes` has the swept keys of the study.
 pub(super) fn read(
     catalogue: &Catalogue,
     given: Option<Value>,
@@ -317,7 +321,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the key `where` of a claim: swept keys, each with a value or a list of values.
+    /// Reads the key `where` of a claim. It gives a value or a list of values to each of some swept
+    /// keys.
     fn only(&self) -> Result<Vec<(String, Vec<Value>)>, Problem> {
         let mut only = Vec::new();
         for (axis, value) in self.swept("where")? {

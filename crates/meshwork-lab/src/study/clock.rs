@@ -1,10 +1,12 @@
 //! Meaning of clock values: the unit of time, and the date at which a log begins.
 //!
-//! The model counts time in units of the workload's own clock and does not know their meaning. Logs
-//! in the Standard Workload Format, their models, and tables with dates count seconds. If the clock
-//! is known to count seconds, the key `time_unit` of a study is the unit in which times are
-//! *shown*; otherwise it is the unit that the clock counts. Stored and written times are always in
-//! units of the clock.
+//! The model counts time in units of the workload's own clock, and does not know what they mean.
+//! The clock counts seconds in logs in the Standard Workload Format, in models of such logs, and in
+//! tables with dates.
+//!
+//! The key `time_unit` of a study has two meanings. If the clock is known to count seconds, times
+//! are *shown* in this unit. Otherwise, it states the unit that the clock counts. Stored and
+//! written times are always in units of the clock.
 
 use meshwork::scenario::Scenario;
 use meshwork::workload::swf::Header;
@@ -19,7 +21,7 @@ const UNITS: [(&str, f64); 4] =
 
 pub const UNIT_NAMES: [&str; 4] = ["seconds", "minutes", "hours", "days"];
 
-/// Date at which the clock of a log is 0, from its header.
+/// Date at which the clock of a log shows 0, as stated in the log's header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogStart {
     pub unix: i64,
@@ -78,11 +80,11 @@ impl LogStart {
     }
 }
 
-/// Unit of the clock of a scenario, and unit in which times are shown.
+/// Unit of a scenario's clock, and unit in which times are shown.
 ///
-/// In the data of a page this is `clock`: a time `t` is shown as `t / factor`, in `unit`s if known.
-/// With `start`, `t` is the date `start.unix + t` in seconds since 1970-01-01 UTC, shown in local
-/// time, which is `offset` seconds ahead.
+/// The data of a page call it `clock`. A time `t` is shown as `t / factor`, in `unit`s if the unit
+/// is known. If `start` is given, `t` is the date `start.unix + t` in seconds since 1970-01-01 UTC.
+/// It is shown in local time, which is `offset` seconds ahead of UTC.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Clock {
     /// Shown unit: `seconds`, `minutes`, `hours` or `days`; `None` if the clock's unit is unknown.
@@ -121,7 +123,8 @@ impl Clock {
         Clock { unit, factor, start: start.filter(|_| is_as_logged).cloned() }
     }
 
-    /// Common clock for scenarios side by side, without the unit or the date if these differ.
+    /// Clock for scenarios that are shown side by side. If their units or their dates differ, it
+    /// has none.
     #[must_use]
     pub fn shared(clocks: impl IntoIterator<Item = Clock>) -> Clock {
         let mut clocks = clocks.into_iter();
@@ -176,7 +179,8 @@ impl Clock {
         }
     }
 
-    /// The unit of a metric in words: `hours` for `time`, `jobs per hour` for `jobs per time`.
+    /// Unit of a metric in words, such as `hours` for `time` and `jobs per hour` for `jobs per
+    /// time`.
     #[must_use]
     pub fn unit(&self, unit: &str) -> String {
         match (self.unit, unit) {

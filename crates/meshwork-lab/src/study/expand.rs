@@ -23,7 +23,8 @@ pub const MAX_SCENARIOS: u64 = 1_000_000;
 pub struct Point {
     pub swept: Vec<(String, Value)>,
     pub scenario: Scenario,
-    /// Windows of the log that serve as replications; `None` until the log is read.
+    /// Windows of the log that serve as replications. `None` if there are none, or until the log is
+    /// read.
     pub windows: Option<Windows>,
 }
 
@@ -127,7 +128,7 @@ pub fn points(study: &Study) -> Result<impl Iterator<Item = Result<Point, Refuse
     Ok((0..count(study)?).map(|index| point(study, index)))
 }
 
-/// Scenario with an index from 0 in the order of [`points`].
+/// Scenario with a number in the order of [`points`], counted from 0.
 pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
     let count = count(study)?;
     if index >= count {
@@ -221,7 +222,8 @@ fn setting_to_blame<'l, 's>(
         .or_else(|| settings().next())
 }
 
-/// Swept values of a scenario, and all values that the sweep and settings give, in order.
+/// Swept values of scenario `index`, and all values that the sweep and `--set` options give. The
+/// latter are in the order in which they are applied.
 fn layers(study: &Study, index: u64) -> (Vec<(String, Value)>, Vec<Laid<'_>>) {
     let mut rest = index;
     let mut swept = Vec::with_capacity(study.sweep.len());

@@ -14,7 +14,7 @@ pub struct Input {
     /// Date at which the clock of the log begins, if the log's header gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
-    /// Outage trace, if outages come from one.
+    /// Outage trace, if the scenario takes its outages from one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
 }

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::{JobFormat, Replications};
 
-/// Maximum number of replications, which prevents counts of runs from overflowing.
+/// Maximum number of replications. With more, counts of runs could overflow.
 pub const MAX_REPLICATIONS: u64 = 1_000_000;
 
 /// Top-level keys of a study that have plain values and are not part of its scenario.

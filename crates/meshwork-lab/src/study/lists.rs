@@ -14,9 +14,9 @@ const NODES_OF_A_CARD: u32 = 32;
 
 type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 
-/// Replaces a file name in the key `list` of `partitions` or `cobalt` by the file's text.
+/// In the keys `list` of `partitions` and `cobalt`, replaces a file name by the file's text.
 ///
-/// A text of a list, or the name of a built-in list, is unchanged.
+/// If the value is the text of a list or the name of a built-in list, it is unchanged.
 pub(super) fn read_in(files: &Texts<'_>, table: &mut Table) -> Result<(), Problem> {
     replace(files, table, "allocator")?;
     let Some(Value::Table(machine)) = table.get_mut("machine") else { return Ok(()) };

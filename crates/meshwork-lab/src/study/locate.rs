@@ -1,6 +1,7 @@
 //! Map from dotted paths of keys to line numbers of the study file.
 //!
-//! The plain tables that `[sweep]` and `--set` edit do not record where values were written.
+//! It is needed because the tables that `[sweep]` and `--set` edit do not record where values were
+//! written.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +68,8 @@ impl Lines {
     }
 }
 
-/// Number, from 1, of the line with the byte at `offset`; `breaks` are those of line breaks.
+/// Number of the line, counted from 1, that contains the byte at `offset`. `breaks` has the offsets
+/// of all line breaks.
 pub(crate) fn line_at(offset: usize, breaks: &[usize]) -> usize {
     breaks.partition_point(|&at| at < offset) + 1
 }

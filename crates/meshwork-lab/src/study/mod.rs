@@ -37,10 +37,10 @@ pub use claims::{ClaimCheck, Needed, PaperClaim, Relation, SweptValues, Test};
 use keys::{MACHINE, job_formats, replications, take_table};
 pub use keys::{MAX_REPLICATIONS, PARAMS, WINDOWS};
 
-/// Keys that a fixed number of replications, or windows of a log, exclude.
+/// Keys that a study cannot have if it fixes the number of replications or uses windows of a log.
 const PRECISION: [&str; 4] = ["precision", "precision_of", "min_replications", "max_replications"];
 
-/// Keys of a study that make up its scenario; all others control how scenarios are run.
+/// Keys of a study that are part of its scenario. All other keys control how scenarios are run.
 pub const SCENARIO_KEYS: &[&str] = &[
     "seed",
     "allocator",
@@ -140,10 +140,11 @@ pub struct Study {
     pub replications: Replications,
     pub scenario: Table,
     pub sweep: Vec<Axis>,
-    /// Baselines: the values of swept keys with which the other values are compared.
+    /// Baselines of the study: values of swept keys with which the other values are compared.
     pub compare: Vec<Baseline>,
     pub jobs: Vec<JobFormat>,
-    /// Whether all first replications are recorded for replay; `None`: up to ten compared ones.
+    /// Whether the first replication of every scenario is recorded for replay. `None` if up to ten
+    /// scenarios of the comparison are recorded.
     pub record: Option<bool>,
     /// Name, on the command line, of the paper that the study partly reproduces.
     pub paper: Option<String>,
@@ -447,7 +448,7 @@ impl fmt::Display for Study {
     }
 }
 
-/// Whether the dotted path `path` equals `around`, or leads to a key inside the value at `around`.
+/// Whether the dotted path `path` equals `around` or leads to a key inside the value at `around`.
 pub(crate) fn is_within(path: &str, around: &str) -> bool {
     path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
@@ -508,7 +509,8 @@ fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {
     Refused(format!("{place}: this is not TOML: {message}{shown}"))
 }
 
-/// Advice after the sentence on a problem, on where lists of values belong; may be empty.
+/// Advice on where lists of values belong, which follows the sentence on a problem. It may be
+/// empty.
 pub(crate) fn hint(problem: &Problem) -> &'static str {
     let is_list = problem.message.starts_with(&format!("`{}` is [", problem.path));
     let is_one = problem.message.contains("but must be") && !problem.message.contains("list");

@@ -44,7 +44,8 @@ pub fn along(axes: &[PlotAxis]) -> Option<usize> {
     compared(axes).or_else(|| several.max_by_key(|&i| axes[i].count()))
 }
 
-/// PlotAxis whose values the study compares, in a claim or in `[compare]`, or else one of names.
+/// Index of the axis whose values the study compares, in a claim or in `[compare]`. If there is
+/// none, an axis whose values are names.
 pub fn compared(axes: &[PlotAxis]) -> Option<usize> {
     let several = |&i: &usize| axes[i].count() > 1;
     let contrasted = (0..axes.len()).filter(several).filter(|&i| axes[i].contrasted);
@@ -53,10 +54,11 @@ pub fn compared(axes: &[PlotAxis]) -> Option<usize> {
     contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
 }
 
-/// Index of the value at which each axis except `but` is fixed: the first name, or last number.
+/// For each axis except `but`, index of the value at which it is fixed. This is the first of
+/// several names, or the last of several numbers.
 ///
-/// Scenarios for which `is_overloaded` are avoided if possible, since their waits depend on the
-/// length of the run.
+/// If possible, scenarios for which `is_overloaded` is true are avoided, because their waits depend
+/// on the length of the run.
 pub fn held(axes: &[PlotAxis], but: usize, is_overloaded: &dyn Fn(usize) -> bool) -> Vec<usize> {
     let value = |(i, axis): (usize, &PlotAxis)| match axis.kind {
         _ if i == but => 0,

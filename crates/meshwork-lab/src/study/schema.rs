@@ -172,7 +172,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Reference to a family of components, which is defined on first use.
+    /// Reference to the schema of a family of components. The schema is made at the first use.
     fn component(&mut self, family: &'static Family) -> Json {
         let name = family.kind.replace(' ', "_");
         let reference = json!({ "$ref": format!("#/definitions/{name}") });

@@ -1,4 +1,4 @@
-//! Sets a value in a study at a dotted path, for `[sweep]` and `--set`.
+//! Sets the value at a dotted path in a study, as `[sweep]` and `--set` do.
 
 use meshwork::registry::{Problem, join};
 use toml::{Table, Value};

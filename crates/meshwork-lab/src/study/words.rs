@@ -17,7 +17,8 @@ pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
         .collect()
 }
 
-/// Shortest distinct ends of paths, cut at slashes, such as `bf30.conf`. Equal paths are in full.
+/// Shortest ends of paths that still differ from each other, such as `bf30.conf`. Paths are cut
+/// only at slashes. Equal paths are returned in full.
 ///
 /// ```
 /// use meshwork_lab::study::words::short_paths;

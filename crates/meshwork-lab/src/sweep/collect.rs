@@ -24,9 +24,9 @@ pub struct Collected {
     pub warnings: Vec<String>,
 }
 
-/// Merges all finished runs into `runs.jsonl`; when none is missing, also writes the tables.
+/// Merges all finished runs into `runs.jsonl`. If no run is missing, also writes the tables.
 ///
-/// Merging repeatedly, or while shards run, is safe. Takes 64 MiB plus 100 bytes per run.
+/// Merging repeatedly, or while shards run, is safe. It takes 64 MiB, and 100 bytes per run.
 pub fn collect(catalogue: &Catalogue, folder: &Path) -> Result<Collected, Refused> {
     let stored = stored(catalogue, folder)?;
     let mut store = Store::open(folder, &stored.asked.build)?;

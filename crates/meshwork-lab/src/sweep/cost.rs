@@ -18,7 +18,8 @@ pub fn nominal(scenario: &Scenario) -> f64 {
     (jobs * machine * load).clamp(1.0, 1e15)
 }
 
-/// Number of jobs assumed for a log, whose length is unknown before it is read.
+/// Number of jobs that is assumed for a log, because the true number is known only after reading
+/// it.
 const JOBS_OF_A_LOG: f64 = 100_000.0;
 
 /// Estimates the duration of one run of each scenario, in seconds, from runs measured so far.

@@ -170,7 +170,8 @@ pub(crate) fn weight(replications: &Replications, point: &Point, unit: Unit) -> 
     if unit.replication.is_some() { 1.0 } else { first(replications, point) as f64 }
 }
 
-/// Converts a cost to whole millionths, so that sums do not depend on the order.
+/// Converts a cost to a whole number of millionths. The sum of whole numbers is the same in any
+/// order.
 fn whole(cost: f64) -> u64 {
     (cost * 1e6).min(1e18) as u64
 }

@@ -55,7 +55,8 @@ mod rows {
         rows: usize,
         names: Vec<String>,
         metrics: Vec<(String, Float64Builder)>,
-        /// Columns of the swept keys with numeric values; other keys are `None`, and in `texts`.
+        /// Columns of swept keys whose values are numbers. Any other key has `None` here, and a
+        /// column in `texts`.
         numbers: Vec<Option<Float64Builder>>,
         texts: Vec<StringBuilder>,
         scenario: UInt64Builder,

@@ -70,7 +70,7 @@ impl Shard {
         Ok(Shard { index, of })
     }
 
-    /// Prefix of the shard's segments, such as `3of20`, or `3of20d2` for deal number 2.
+    /// Prefix of the shard's segment files, such as `3of20`. For deal number 2, it is `3of20d2`.
     #[must_use]
     pub fn label(self, deal: Option<&str>) -> String {
         let deal = deal.map_or_else(String::new, |deal| format!("d{}", plain(deal)));
@@ -105,7 +105,7 @@ fn from_environment(
     ))
 }
 
-/// Unique name of an attempt: job id and number of restarts if known, host and process id.
+/// Unique name of an attempt, made from the host, the process id and, if known, the batch job.
 #[must_use]
 pub fn attempt(environment: impl Fn(&str) -> Option<String>) -> String {
     let job = ["HQ_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"]

@@ -16,13 +16,14 @@ use crate::sweep::shard::begin;
 
 pub struct SubmissionPlan {
     pub deal: Deal,
-    /// Whether costs are in measured seconds, rather than meaningful only as ratios.
+    /// Whether costs are measured durations in seconds. Otherwise only their ratios are meaningful.
     pub is_measured: bool,
     /// Number of attempts at shards that still write to the results folder.
     pub at_work: u64,
 }
 
-/// Plans a submission of the unfinished runs of a study. If `writes`, the folder is prepared.
+/// Plans a submission of the unfinished runs of a study. If `writes` is true, the results folder is
+/// prepared.
 pub fn plan(
     study: &Study,
     folder: &Path,
@@ -82,7 +83,8 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
 const TASK: Duration = Duration::from_secs(1800);
 
 impl SubmissionPlan {
-    /// Number of shards, each of half an hour, or half of the time limit `time` if that is less.
+    /// Number of shards that a submission needs, if each takes half an hour. If half of the time
+    /// limit `time` is less than that, each takes this time.
     #[must_use]
     pub fn shards(&self, time: Duration, limit: u64) -> u64 {
         let parts = (self.deal.units.len() as u64).max(1);

@@ -26,12 +26,12 @@ use crate::text::shown;
 /// Time without writes, six times their interval, after which an attempt counts as dead.
 const SILENCE: Duration = Duration::from_secs(BEAT.as_secs() * 6);
 
-/// Tolerated difference between the clocks of two computers.
+/// Largest difference between the clocks of two computers that is accepted.
 const SKEW: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepProgress {
-    /// Number of needed runs as far as known; it may grow if it depends on results.
+    /// Number of runs that the study needs, as far as known. It may grow if it depends on results.
     pub total: u64,
     pub done: u64,
     pub running: u64,
@@ -39,7 +39,8 @@ pub struct SweepProgress {
     pub failed: u64,
     /// Number of attempts at shards that are still writing, and number that stopped unfinished.
     pub attempts: (u64, u64),
-    /// Runs per second of the attempts that are still writing, if any of their runs has ended.
+    /// Speed of the attempts that are still writing, in runs per second. `None` if none of their
+    /// runs has ended.
     pub rate: Option<f64>,
     /// Estimated seconds until the sweep ends, if the threads still at work share its runs evenly.
     pub seconds_left: Option<f64>,
@@ -49,7 +50,8 @@ pub struct SweepProgress {
 pub(crate) struct Known {
     pub(crate) stored: Stored,
     pub(crate) attempts: Vec<ShardAttempt>,
-    /// Measured duration in seconds of each run in segments, by store key.
+    /// Measured duration, in seconds, of each run that shards have finished. Runs are given by
+    /// store key.
     taken: BTreeMap<u128, f64>,
     pub(crate) failures: BTreeMap<(usize, u64), String>,
     pub(crate) warnings: Vec<String>,
@@ -58,7 +60,8 @@ pub(crate) struct Known {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Missing {
-    /// Unfinished units of work (runs, or whole scenarios), in order of scenario and replication.
+    /// Units of work that are unfinished, in order of scenario and replication. A unit is a run or
+    /// a whole scenario.
     pub units: Vec<Unit>,
     pub runs: u64,
     /// Number of runs that the study needs, finished and unfinished.
@@ -105,7 +108,7 @@ impl Known {
         !self.taken.is_empty()
     }
 
-    /// Expected cost of one run of each scenario, in seconds if any duration was measured.
+    /// Expected cost of one run of each scenario. It is in seconds if any duration was measured.
     fn costs(&self) -> Vec<f64> {
         let points = &self.stored.points;
         let nominal: Vec<f64> = points.iter().map(|point| nominal(&point.scenario)).collect();
@@ -231,7 +234,8 @@ pub(crate) fn missing(
     sum
 }
 
-/// Progress of the sweep in a folder, and its unfinished runs. All bytes of all runs are read.
+/// Computes the progress of the sweep in a folder, and lists its unfinished runs. All stored runs
+/// are read completely.
 pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(SweepProgress, Missing), Refused> {
     let known = Known::read(catalogue, folder)?;
     let missing = known.missing();

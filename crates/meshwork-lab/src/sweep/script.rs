@@ -23,7 +23,7 @@ pub struct Script {
     pub command: Vec<String>,
     pub folder: PathBuf,
     pub settings: Vec<String>,
-    /// Number of the submission, which is the prefix of the names of its files.
+    /// Number of the submission. The names of its files begin with it.
     pub number: u64,
     pub shards: u64,
     pub largest_array: u64,
@@ -99,7 +99,8 @@ impl Script {
         self.folder.join(LOGS).join(name).display().to_string()
     }
 
-    /// First shard and number of tasks of each job array; several if one may not hold all shards.
+    /// First shard and number of tasks of each job array of the sweep. There are several arrays if
+    /// a single one may not hold all shards.
     #[must_use]
     pub fn arrays(&self) -> Vec<(u64, u64)> {
         let largest = self.largest_array.max(1);

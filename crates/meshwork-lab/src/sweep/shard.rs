@@ -21,7 +21,7 @@ use crate::text::label;
 pub struct ShardWork<'a> {
     pub folder: PathBuf,
     pub shard: Shard,
-    /// File that assigns the runs to shards; with `None`, estimated costs assign all runs.
+    /// File that assigns runs to shards. If it is `None`, runs are assigned by estimated costs.
     pub deal: Option<PathBuf>,
     pub threads: usize,
     /// Limit in bytes on the estimated memory of concurrent runs; `None` for no limit.
@@ -35,7 +35,7 @@ pub struct ShardWork<'a> {
 }
 
 pub struct Ended {
-    /// Progress of the attempt. Runs that an earlier attempt has finished count as reused.
+    /// Progress of this attempt. Runs that an earlier attempt has finished are counted as reused.
     pub progress: RunProgress,
     pub stopped: bool,
     pub warnings: Vec<String>,
@@ -131,7 +131,7 @@ fn threads(asked: usize) -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Begins a sweep in a results folder, or checks that the folder already holds this sweep.
+/// Prepares a results folder for a sweep, or checks that it was prepared for this sweep.
 pub(crate) fn begin(
     study: &Study,
     folder: &Path,

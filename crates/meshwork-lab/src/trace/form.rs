@@ -128,7 +128,8 @@ fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     true
 }
 
-/// Cell of a table, partly from the job's line in a log; `None` if it is empty.
+/// Cell of a job in a column. Some columns are read from the job's line in the log. `None` if the
+/// cell is empty.
 fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     let is_of_line = column.holds == CellKind::Text || column.name == "wait";
     let field = || Some(record.fields[column.field.filter(|_| is_of_line)?]);

@@ -114,7 +114,7 @@ fn record(job: &Job) -> Record {
     record
 }
 
-/// Scales submission times so that the jobs offer the load `load` to the machine.
+/// Scales submission times so that the load that the jobs offer to the machine is `load`.
 fn stretch(kept: &mut [(Record, Job)], load: f64, processors: u32) -> Result<(), String> {
     let work: f64 = kept.iter().map(|(record, _)| record.run_time() * record.processors()).sum();
     let (first, last) = (kept[0].0.submit(), kept[kept.len() - 1].0.submit());

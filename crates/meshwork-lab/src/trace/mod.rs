@@ -61,7 +61,8 @@ impl From<String> for TraceError {
     }
 }
 
-/// Statistics of a log or of a table of jobs, as the file's name tells.
+/// Computes the statistics of a log or a table of jobs. The file's name decides which of them it
+/// is.
 pub fn info(path: &Path) -> Result<Statistics, TraceError> {
     let shown = path.display().to_string();
     let files = Files::default();

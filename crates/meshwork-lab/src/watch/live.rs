@@ -14,7 +14,7 @@ use crate::run::event::RunEvent;
 use crate::study::expand::{Point, missing_input, missing_trace, point_at};
 use crate::study::{Refused, Study};
 
-/// Most events by which a run is ahead of the consumer.
+/// Maximum number of events by which a run may be ahead of the consumer of its events.
 const AHEAD: usize = 1024;
 
 /// Running simulation whose events a consumer takes, and which waits for the consumer.
@@ -31,7 +31,7 @@ pub struct Live {
 pub enum Next {
     Event(RunEvent),
     Later,
-    /// The run has ended, or failed with this message.
+    /// The run has ended, with its result or with an error message.
     Ended(Result<Box<Outcome>, String>),
 }
 

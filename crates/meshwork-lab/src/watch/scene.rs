@@ -25,7 +25,8 @@ pub struct NodeUse {
     pub held: [u64; 4],
     /// Held share of the kind of resource of which most is held, from 0 to 1.
     pub share: f64,
-    /// The job with the largest such share, and among equals the oldest; `None` if no job has any.
+    /// Job that holds the largest share of this kind. Of equal jobs it is the oldest one. `None` if
+    /// no job holds anything.
     pub most: Option<JobId>,
 }
 
@@ -122,7 +123,8 @@ impl Scene {
         }
     }
 
-    /// Assigns nodes to a job, even nodes that another moving job leaves later in the instant.
+    /// Makes a job the owner of its nodes. A node may still belong to another job, which moves away
+    /// at the same instant.
     fn give(&mut self, id: JobId, site: usize, placement: &Placement) {
         let (owners, free) = (&mut self.owners[site], &mut self.free[site]);
         if let Some(parts) = &placement.parts {
@@ -173,7 +175,7 @@ impl Scene {
         &self.down
     }
 
-    /// Processors of a node: 1, or its cores if jobs share nodes.
+    /// Number of processors of a node: 1, or the number of its cores if jobs share nodes.
     fn has(&self, site: usize, node: Node) -> u32 {
         self.topologies[site].types().map_or(1, |types| types.of(node).cpu)
     }
@@ -216,7 +218,7 @@ impl Scene {
         Some(uses)
     }
 
-    /// Running jobs, in order of arrival.
+    /// Running jobs, in the order of their arrival.
     #[must_use]
     pub fn running(&self) -> &BTreeMap<JobId, Held> {
         &self.running
@@ -261,8 +263,9 @@ impl Scene {
         self.nodes() - self.free_nodes() - down.sum::<u64>()
     }
 
-    /// Number of free nodes while the oldest waiting job is blocked, otherwise 0. It is blocked if
-    /// it waits although one site has enough free nodes.
+    /// Number of free nodes if the oldest waiting job is blocked. Otherwise 0.
+    ///
+    /// The job is blocked if it waits although one site has enough free nodes.
     fn fragmented(&self) -> u64 {
         let asked = self.waiting.first_key_value().map(|(_, job)| job.request.nodes());
         let is_blocked =
@@ -282,7 +285,7 @@ impl Scene {
         self.fragmented() as f64 / self.nodes() as f64
     }
 
-    /// Means of utilization and fragmentation since the first arrival.
+    /// Mean utilization and mean fragmentation from the first arrival to the current instant.
     #[must_use]
     pub fn means(&self) -> Option<(f64, f64)> {
         let area = (self.now - self.began?) * self.nodes() as f64;

@@ -17,8 +17,8 @@ const EVERY: Duration = Duration::from_millis(500);
 /// Events between two readings of the clock, which cost more than an event.
 const EVENTS: u32 = 64;
 
-/// Most nodes of an observed machine. A picture has too few pixels for more, and a snapshot would
-/// take too long.
+/// Maximum number of nodes of a machine that can be observed. For a larger machine, a picture has
+/// too few pixels, and a snapshot would take too long.
 const MAX_NODES: u64 = 1 << 16;
 
 /// State of the machine and queue of a run in progress.
@@ -26,7 +26,7 @@ const MAX_NODES: u64 = 1 << 16;
 pub struct RunSnapshot {
     /// Swept values of the scenario, if any.
     pub scenario: String,
-    /// Counted from 0.
+    /// Number of the replication, counted from 0.
     pub replication: u64,
     pub scene: Scene,
     /// Whether the snapshot shows the final state.
@@ -59,7 +59,8 @@ impl Spectator {
         is_due
     }
 
-    /// Begins to observe a run, unless another one is observed or the machine is too large.
+    /// Returns an observer of a run. `None` if another run is observed, or if the machine is too
+    /// large.
     #[must_use]
     pub fn follow(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
         let topologies = point.scenario.topologies();

@@ -64,7 +64,8 @@ pub struct Candidate {
     pub second: Option<f64>,
     /// Upper bound on the distance from the best candidate, on the race's scale, if known.
     pub bound: Option<f64>,
-    /// Pairs of replications, mean difference from the winner, and half width, on the race's scale.
+    /// Course of the comparison with the winner, on the scale on which candidates are compared.
+    /// Each entry has a number of pairs of replications, the mean difference, and its half width.
     pub course: Vec<(u64, f64, f64)>,
 }
 
@@ -76,7 +77,7 @@ pub struct Effect {
     /// Half the width of the effect's 95 % interval; `None` if there are too few replications.
     pub half_width: Option<f64>,
     pub candidates: u64,
-    /// Number of replications over which the means are taken.
+    /// Number of replications from which the means are computed.
     pub replications: u64,
 }
 
@@ -98,11 +99,12 @@ pub struct ChoiceOutcome {
     pub screening: u64,
     pub candidates: Vec<Candidate>,
     constraints: Vec<Constraint>,
-    /// Index of the recommended candidate; `None` while no candidate has a value of the metric.
+    /// Index of the recommended candidate. `None` if no candidate has a value of the metric yet.
     pub recommended: Option<usize>,
     /// Reason of the recommendation: `leader`, `baseline`, `simplest` or `none`.
     pub reason: &'static str,
-    /// Upper bound on the recommended candidate's distance from the best, on the race's scale.
+    /// Upper bound on how much worse the recommended candidate is than the best one. It is on the
+    /// scale on which candidates are compared.
     pub bound: Option<f64>,
     /// Survivors that are certainly within the indifference zone of the best candidate, by index.
     pub equal: Vec<usize>,
@@ -122,7 +124,7 @@ pub struct ChoiceOutcome {
     pub clark_yang: Option<u64>,
     pub validation_runs: u64,
     pub gains: Vec<Gain>,
-    /// Whether the caller stopped the choice before the winner was measured again.
+    /// Whether the caller stopped the process before the winner of the race was measured again.
     pub is_stopped_early: bool,
     /// Whether differences of raw values are so skewed that the confidence level may not hold.
     pub is_skewed: bool,
@@ -390,7 +392,8 @@ fn nobody(raced: &Raced<'_>, race: &Race, stopped: RaceEnd) -> Option<String> {
     })
 }
 
-/// Number of parameters of a candidate, by which the simplest of equally good ones is found.
+/// Number of parameters of a candidate. Of equally good candidates, the one with fewest is
+/// simplest.
 fn words(raced: &Raced<'_>, own: usize) -> usize {
     fn parameters(value: &Value) -> usize {
         match value {
@@ -434,9 +437,9 @@ fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Ve
 
 /// Mean effect of each value of each swept key on the metric.
 ///
-/// Candidates with growing queues or failed runs are left out, and so are groups that differ only
-/// in the key if they lack a value of it. Otherwise, a value would look too good without its worst
-/// candidates.
+/// Candidates with growing queues or failed runs are left out. Candidates that differ only in the
+/// key form a group. If a group lacks a value of the key, it is left out too. Otherwise, a value
+/// would look too good if its worst candidates were missing.
 fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     let counts = |fate: &Fate| !matches!(fate, Fate::Growing | Fate::Failed(_));
     let fit: Vec<usize> =

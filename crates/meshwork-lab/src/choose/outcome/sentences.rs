@@ -356,7 +356,7 @@ impl ChoiceOutcome {
     }
 }
 
-/// 95 % interval of a change. An end is infinite if there are too few batches to bound it.
+/// Text of the 95 % interval of a change. If there are too few batches, an end may be infinite.
 fn interval(ends: Option<[f64; 2]>, change: impl Fn(f64) -> String) -> String {
     match ends.map(|ends| ends.map(|end| Some(end).filter(|end| end.is_finite()))) {
         Some([Some(low), Some(high)]) => {

@@ -31,14 +31,14 @@ pub const MAX_REPLICATIONS: u64 = 10_000;
 
 const MAX_TIES: usize = 8;
 
-/// Minimum number of runs in a round, which keeps several threads busy with few survivors.
+/// Minimum number of runs in a round. It keeps several threads busy even with few survivors.
 const ROUND: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RaceRules {
-    /// Largest probability with which the race's guarantee may fail.
+    /// Largest permitted probability that the guarantee of the race does not hold.
     pub alpha: f64,
-    /// Difference up to which candidates count as equally good, on the race's scale.
+    /// Difference up to which candidates are equally good, on the scale on which they are compared.
     pub within: f64,
     /// Minimum number of pairs of runs before the race drops a candidate.
     pub least: u64,
@@ -62,7 +62,7 @@ pub trait Field {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
     Failed(String),
-    /// The value has no counterpart on the race's scale, which ends the race.
+    /// The value has no counterpart on the scale of the comparison. The race ends.
     OffScale(String),
 }
 
@@ -91,7 +91,7 @@ pub enum Fate {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// Number of replications that every survivor has run, not counting those of a screening.
+    /// Number of replications that every survivor has run in the race itself, after any screening.
     pub pairs: u64,
     pub racing: usize,
     /// Index of the leader, the survivor with the smallest bound.
@@ -112,7 +112,7 @@ pub struct Race {
     /// Index of each candidate among the candidates that are compared in pairs. It is `usize::MAX`
     /// for a candidate that is not compared.
     places: Vec<usize>,
-    /// Statistics of the differences in each compared pair of candidates: first minus second value.
+    /// For each compared pair of candidates, statistics of the first value minus the second.
     pairs: Vec<RunningMoments>,
     /// Number of replications of the screening before the race. Pairs do not count them.
     offset: u64,
@@ -170,7 +170,7 @@ impl Race {
         &self.fates
     }
 
-    /// Values of a candidate by replication, on the race's scale.
+    /// Values of a candidate by replication, on the scale on which candidates are compared.
     #[must_use]
     pub fn values(&self, candidate: usize) -> &[f64] {
         &self.values[candidate]
@@ -208,7 +208,7 @@ impl Race {
         self.clark_yang
     }
 
-    /// Error that ended the race, because a value could not be converted to the race's scale.
+    /// Error that ended the race because a result has no value on the scale of the comparison.
     #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
@@ -219,7 +219,8 @@ impl Race {
         self.rules.least
     }
 
-    /// Indifference zone on the race's scale; NaN until [`fix_within`](Self::fix_within) is called.
+    /// Indifference zone, on the scale on which candidates are compared. It is NaN until
+    /// [`fix_within`](Self::fix_within) is called.
     #[must_use]
     pub fn within(&self) -> f64 {
         self.rules.within
@@ -250,7 +251,8 @@ impl Race {
         (high * (high - 1) / 2 + low, a > b)
     }
 
-    /// Mean difference of two candidates (`one` minus `other`) over all pairs, and its half width.
+    /// Mean difference between two candidates (`one` minus `other`) over all pairs of replications.
+    /// The second number is the half width of its interval.
     #[must_use]
     pub fn difference(&self, one: usize, other: usize) -> (f64, f64) {
         let factor = factor(self.pairs() as f64, self.level());
@@ -307,9 +309,10 @@ impl Race {
 
     /// Whether the race is over.
     ///
-    /// A survivor is certain if its bound is within the indifference zone. Once the leader is
-    /// certain, the race goes on until all survivors are, unless there are too many, and for at
-    /// most twice as many pairs.
+    /// A survivor is *certain* if its bound is within the indifference zone. The race does not end
+    /// before the leader is certain. Then it goes on until all survivors are certain, with two
+    /// exceptions: it ends at once if there are too many survivors, and after at most twice as many
+    /// pairs.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;
@@ -395,7 +398,8 @@ impl Race {
         }
     }
 
-    /// Drops the worse half of the candidates by their means after 4, 8, 16 … replications.
+    /// Drops the worse half of the candidates, judged by their means, after 4, 8, 16 …
+    /// replications.
     fn screen(&mut self) {
         if !(self.seen >= FIRST_LOOK && self.seen.is_power_of_two()) {
             return;

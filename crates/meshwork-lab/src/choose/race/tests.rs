@@ -2,7 +2,7 @@ use meshwork::rng::Stream;
 
 use super::*;
 
-/// Candidates with known means, whose random noise is partly common to all.
+/// Made-up candidates with known means. Part of their random noise is common to all of them.
 pub(crate) struct Known {
     pub(crate) means: Vec<f64>,
     pub(crate) shared: f64,

@@ -33,7 +33,7 @@ use meshwork_slurm::cell::written;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimVerdict {
     BorneOut,
-    /// The claim would miss the required number of cells even if it held in all open cells.
+    /// The claim cannot hold in enough cells, even if it held in all cells that are still open.
     NotBorneOut,
     /// Undecided: the open cells determine whether the claim holds in enough cells.
     Undecided,
@@ -65,7 +65,8 @@ pub struct ClaimCell {
     pub holds: CellState,
     /// Size of the jobs that are judged. `None` if jobs of all sizes count.
     pub size: Option<u64>,
-    /// Mean of the metric in the judged scenario, or at the last value for a trend along a key.
+    /// Mean of the metric in the judged scenario. For a trend along a key, it is the mean at the
+    /// key's last value.
     pub of: Option<f64>,
     /// Mean in the reference or best other scenario, or at the first value of a trend's key.
     pub to: Option<f64>,
@@ -224,7 +225,7 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     write_whole(&path, &text).map_err(Refused::from)
 }
 
-/// Test of a claim; a size is `None` if jobs of all sizes count.
+/// Test of a claim for jobs of certain sizes. If a size is `None`, jobs of all sizes count.
 struct Ask<'a> {
     test: &'a Test,
     of_size: Option<u64>,
@@ -238,7 +239,8 @@ struct Court<'a> {
 
 type Measured = (u64, f64);
 
-/// Replication number that stands for all replications, if their results do not differ.
+/// Replication number that stands for all replications of a scenario, if their results are
+/// identical.
 const EVERY: u64 = u64::MAX;
 
 impl Court<'_> {
@@ -423,7 +425,8 @@ impl Court<'_> {
         cells
     }
 
-    /// Scenarios with the swept values `of`, and with one of the values of `test.only` for its key.
+    /// Scenarios that the claim judges: they have the swept values `of`. For every key of
+    /// `test.only`, they have one of the values given there.
     fn judged<'b>(
         &'b self,
         test: &'b Test,
@@ -467,7 +470,8 @@ impl Court<'_> {
         })
     }
 
-    /// Swept values of a scenario that the claim does not fix; they identify a cell of the claim.
+    /// Values of a scenario in the swept keys that the claim leaves open. They identify a cell of
+    /// the claim.
     fn place(&self, index: usize, test: &Test, of: &SweptValues) -> SweptValues {
         let is_open = |key: &str| {
             let one = test.only.iter().any(|(own, values)| own == key && values.len() == 1);

@@ -8,7 +8,8 @@ use super::{CellState, ClaimVerdict, Judgement};
 const MAX_CELLS: usize = 3;
 
 impl Judgement {
-    /// Explains a verdict by the number of cells in which the claim holds, and the decisive cells.
+    /// Explains a verdict by the number of cells in which the claim holds, and lists decisive
+    /// cells.
     #[must_use]
     pub fn reason(&self) -> String {
         if let Some(why) = &self.why {

@@ -44,7 +44,7 @@ pub type Means = Vec<(String, Interval)>;
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummaryRow {
     pub swept: Vec<(String, Value)>,
-    /// Metrics with their intervals: those that the study names first, then all others.
+    /// Metrics with their intervals. Metrics that the study names come first.
     pub metrics: Means,
     pub by_size: Vec<SizeRow>,
     /// Results by owner of the jobs. The study requests the kinds of owner, such as user or group.
@@ -53,7 +53,7 @@ pub struct SummaryRow {
     pub differences: Vec<Difference>,
     pub failures: Vec<(u64, String)>,
     pub growing: bool,
-    /// Whether the scenario has a single run for all replications, because they do not differ.
+    /// Whether all replications of the scenario are identical, so that only one of them is run.
     pub constant: bool,
 }
 
@@ -83,7 +83,8 @@ pub struct OwnerRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub baseline: Baseline,
-    /// Value minus the baseline's value by metric, and as a fraction of the baseline's mean.
+    /// Difference of each metric from the baseline. The last number is the difference as a fraction
+    /// of the baseline's mean.
     pub metrics: Vec<(String, Interval, Option<f64>)>,
     /// Whether both scenarios refused as many jobs in every run; else nothing is significant.
     pub same_jobs: bool,

@@ -329,7 +329,8 @@ pub(super) static FORMATS: [Published; 19] = [
     },
 ];
 
-/// Columns from `sacct`; allocated amounts come first, and TRES before nodes and tasks.
+/// Columns of a table that `sacct` wrote. If several columns give an amount, the first one counts:
+/// allocated before requested amounts.
 static SACCT_COLUMNS: &[Mapped] = &[
     of("job", Id("jobidraw")),
     of("job", Id("jobid")),

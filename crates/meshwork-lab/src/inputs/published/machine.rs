@@ -162,7 +162,8 @@ fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Ve
     Ok(nodes)
 }
 
-/// Switches of a tree over `nodes`, sorted by group: one for each group, leaf switches first.
+/// Switches of a tree over `nodes`, which are sorted by group. Each group of nodes gets a switch.
+/// The leaf switches come first.
 fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
     let last = levels.checked_sub(1)?;
     let unit = |key: &str, numbers: &[usize]| {

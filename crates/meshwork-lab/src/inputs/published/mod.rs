@@ -55,7 +55,8 @@ struct Mapped {
 enum Source {
     /// The cell is the value of a column, in which a text that is a date becomes a date.
     Of(&'static str),
-    /// The cell is the job number in a column, if all values of the column are whole numbers.
+    /// The cell is the job ID in a column. The column is used only if all its values are whole
+    /// numbers.
     Id(&'static str),
     /// The cell is the number in a column times a factor, which converts the unit.
     Times(&'static str, f64),
@@ -67,7 +68,7 @@ enum Source {
     Between(&'static str, &'static str),
     /// The cell is the word in a column, translated by a list of pairs of words.
     Word(&'static str, &'static [(&'static str, &'static str)]),
-    /// The cell is a constant word if a column has a given value, and otherwise empty.
+    /// The cell is a constant word if a column has a certain value. Otherwise it is empty.
     If(&'static str, &'static str, &'static str),
     /// The cell is a constant word if the number in a column is positive, and otherwise empty.
     IfSome(&'static str, &'static str),
@@ -293,13 +294,13 @@ struct Reading<'a> {
     columns: &'static [Mapped],
     one_per: Option<&'static str>,
     jobs: PublishedJobs,
-    /// Number of jobs with a value in a column that tables of jobs do not have.
+    /// For each column that tables of jobs do not have, number of jobs with a value in it.
     absent: BTreeMap<&'static str, u64>,
-    /// Number of jobs with a value in each column of the format's list `no_place`.
+    /// For each column of the format's list `no_place`, number of jobs with a value in it.
     no_place: Vec<u64>,
-    /// Number of rows whose job ID is not a whole number.
+    /// Number of rows whose job ID is not a whole number, so that it is not used.
     other_ids: u64,
-    /// Number of amounts, such as cores or memory, that were rounded up to whole numbers.
+    /// Number of amounts (of cores, memory and so on) that were rounded up to whole numbers.
     rounded: u64,
 }
 
@@ -376,7 +377,8 @@ impl<'a> Reading<'a> {
         Ok(self.jobs)
     }
 
-    /// Converts a row of the trace; the flag is true if it requests nodes or pieces of nodes.
+    /// Converts a row of the trace to a row of the table of jobs. The flag is true if the row
+    /// requests nodes or pieces of nodes.
     fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
         let mut row = Row { line: given.line, ..Row::default() };
         let mut done: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! Pieces of nodes that jobs request, from Slurm's trackable resources and options of `salloc`.
+//! Requests of jobs for pieces of nodes, read from Slurm's resource lists and options of `salloc`.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub struct SlurmPieces {
     mem: Option<f64>,
     gpu: f64,
     per_node: Option<f64>,
-    /// Model of the requested GPUs, or a feature that the job's nodes must have.
+    /// Model of the GPUs that the job requested, or feature that its nodes must have.
     kind: Option<String>,
     exclusive: bool,
 }
@@ -87,9 +87,9 @@ impl<'a> Options<'a> {
 }
 
 impl SlurmPieces {
-    /// Pieces that the options of `salloc` request; `None` without options.
+    /// Pieces that a job requested through options of `salloc`. `None` if the text is empty.
     ///
-    /// A piece is a task, the part of the job on one node, or one GPU, as the options say.
+    /// The options decide whether a piece is a task, the job's part on one node, or one GPU.
     pub fn of_options(text: &str) -> Option<SlurmPieces> {
         if text.trim().is_empty() {
             return None;
@@ -135,10 +135,11 @@ impl SlurmPieces {
         Some(SlurmPieces { count, cpu, mem, gpu, per_node, kind, exclusive })
     }
 
-    /// Pieces of a recorded job on shared nodes; `None` if it has whole nodes and no options.
+    /// Pieces that a recorded job requested. `None` if it held whole nodes and gave no options.
     ///
-    /// Without options these are equal parts of its nodes, with `cpus` CPUs in all. Unstated memory
-    /// is the default of the `slurm.conf`, or all that the smallest node has.
+    /// If the job gave no options, a piece is its part on one node. All pieces are equal, and have
+    /// `cpus` CPUs in total. If the memory is not stated, it is the default of the `slurm.conf`, or
+    /// else all that the smallest node has.
     pub fn of_job(
         options: &str,
         (nodes, cpus): (f64, f64),
@@ -188,10 +189,10 @@ impl SlurmPieces {
         (whole(self.count), self.per_node.map(whole), each.map(whole))
     }
 
-    /// Pieces from a list of trackable resources; `None` if it has no processors.
+    /// Pieces that a list of trackable resources describes. `None` if the list has no processors.
     ///
-    /// A piece is the part of the job on one node, or a GPU if the nodes have unequal numbers of
-    /// them.
+    /// A piece is the job's part on one node. If nodes have unequal numbers of GPUs, a piece is one
+    /// GPU.
     pub fn of_tres(text: &str) -> Option<SlurmPieces> {
         let of = |kind: &str| {
             let mut pairs = text.split(',').filter_map(|part| part.trim().split_once('='));
@@ -217,7 +218,7 @@ impl SlurmPieces {
         })
     }
 
-    /// Total memory of all pieces in MB, and their total number of GPUs.
+    /// Total memory of all pieces, in MB, and total number of their GPUs.
     pub fn totals(&self) -> [u64; 2] {
         [self.mem.unwrap_or(0.0), self.gpu].map(|each| (self.count * each).round() as u64)
     }

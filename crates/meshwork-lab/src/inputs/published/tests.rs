@@ -3,7 +3,7 @@ use std::fs;
 use super::*;
 use crate::trace::{Converted, convert};
 
-/// Converts a made-up sample; returns the table of jobs and the result.
+/// Converts a made-up sample of a trace. Returns the table of jobs and the result.
 fn converted(name: &str, text: &str, to: &str) -> Result<(String, Converted), String> {
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join(name), folder.path().join(to));

@@ -304,7 +304,8 @@ mod tests {
         }
     }
 
-    /// Events of four jobs: the second is refused, the third finishes first, the fourth never.
+    /// Feeds the events of four jobs to an observer. The second job is refused, the third one
+    /// finishes first, and the fourth one never finishes.
     fn feed(log: &mut JobLog) {
         let first = running(0, Request::Nodes(3), &[2, 2], (0.1, 0.25, 1e14));
         let third = running(2, Request::block(&[1, 2]), &[1, 2], (0.3, 0.3, 1.0));

@@ -1,4 +1,4 @@
-//! Index of the lines of run files, in `runs.jsonl` and in segments.
+//! Index of the lines of the files that store runs: `runs.jsonl` and the segments of shards.
 //!
 //! There may be a million lines of some kilobytes each, so only their positions stay in memory.
 
@@ -29,7 +29,7 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
-    /// Bytes up to and including the last line break, at the time of reading.
+    /// Number of bytes up to and including the last line break, when the file was read.
     pub(super) whole_bytes: u64,
     /// Bytes after the last line break, which are an incomplete line.
     pub(super) torn_bytes: u64,
@@ -243,7 +243,7 @@ impl Lines {
         }
     }
 
-    /// Forgets a run whose line turned out to be unreadable.
+    /// Removes a run from the index because its line turned out to be unreadable.
     pub(super) fn remove(&mut self, key: &str) {
         digits(key).map(|digits| self.places.remove(&digits));
     }

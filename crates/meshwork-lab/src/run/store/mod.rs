@@ -253,7 +253,8 @@ impl Store {
         Ok(())
     }
 
-    /// Appends a note to the segment of a shard. Does nothing if the store is not for a shard.
+    /// Appends a note to the segment file of a shard. Does nothing if the store is not that of a
+    /// shard.
     pub fn note(&mut self, note: impl FnOnce(f64) -> Note) -> Result<(), StoreError> {
         let Sink::Segment(segment) = &mut self.sink else { return Ok(()) };
         if self.broken {
@@ -276,7 +277,8 @@ impl Store {
         }
     }
 
-    /// Gives the segment of a shard its final name. Does nothing if the store is not for a shard.
+    /// Gives the segment file of a shard its final name. Does nothing if the store is not that of a
+    /// shard.
     pub fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
         match &mut self.sink {
             Sink::Segment(segment) if !self.broken => segment.finish(stopped),

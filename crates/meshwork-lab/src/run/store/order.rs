@@ -10,7 +10,7 @@ use super::lines::{Lines, Place, Source};
 use super::{Store, StoreError, leftovers, segment};
 use crate::files::{FileError, Whole};
 
-/// Maximum number of bytes of the new file that are assembled in memory before they are written.
+/// Maximum number of bytes of a new file that are held in memory before they are written.
 const PART: u64 = 64 << 20;
 
 impl Store {
@@ -86,7 +86,8 @@ fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Plac
     places
 }
 
-/// Copies lines in the given order. For each part, every old file is read once from start to end.
+/// Copies lines in the given order, in several parts. For each part, every old file is read once
+/// from start to end.
 fn copy(known: &Lines, places: &[(u128, Place)], out: &mut Whole) -> io::Result<()> {
     let mut rest = places;
     while !rest.is_empty() {

@@ -57,7 +57,8 @@ pub struct RunFindings {
     pub by_size: Vec<SizeFindings>,
     pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerFindings>>,
     pub finished: u64,
-    /// Number of jobs that would not fit even the empty machine, or that the scheduler turned away.
+    /// Number of jobs that were not run. They would not fit even the empty machine, or the
+    /// scheduler turned them away.
     pub refused: u64,
     pub unusable: u64,
     pub end: f64,
@@ -65,7 +66,7 @@ pub struct RunFindings {
     pub speeds: Vec<f64>,
     /// Number of consecutive arrivals in a batch; 0 without batches.
     pub batch_jobs: u64,
-    /// Index of the first batch after the warm-up; it and later batches count for the metrics.
+    /// Index of the first batch after the warm-up. Metrics are measured from this batch on.
     pub first_batch: u64,
     /// Kendall's τ of the queue length over batches of the whole run: see [`trend`].
     pub queue_trend: Option<f64>,
@@ -257,7 +258,7 @@ impl Keys {
         Keys { scenario: hasher, rest: format!("\n{MODEL_VERSION}\n{build}\n") }
     }
 
-    /// Key of a replication as a number. **O(1)**: the scenario is not digested again.
+    /// Store key of a replication, as a number. **O(1)**: the digest of the scenario is reused.
     #[must_use]
     pub fn key(&self, replication: u64) -> u128 {
         let mut request = self.scenario.clone();
@@ -296,7 +297,7 @@ pub fn json(table: &Table) -> Value {
     serde_json::to_value(table).expect("a table has texts for keys")
 }
 
-/// Parsed line of `runs.jsonl`. The type `S` of the scenario may ignore its content.
+/// Parsed line of `runs.jsonl`. If the scenario is not needed, the type `S` skips its content.
 #[derive(Serialize, Deserialize)]
 struct Line<S> {
     key: String,

@@ -101,7 +101,8 @@ fn folder(table: &Table, of: &str) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Adds parameters and QOS priorities of a site to a study's scheduler, unless it has them.
+/// Adds a site's scheduler parameters and QOS priorities to the scheduler of a study. Parameters
+/// that the study sets are unchanged.
 pub(super) fn add_scheduler(table: &mut Table, conf: &Conf, qos: Option<&str>) {
     let name = ENTRY.about.name;
     let mut own = match table.get("scheduler") {
@@ -166,7 +167,7 @@ fn partitions(conf: &Conf) -> Vec<Value> {
     conf.partitions.iter().filter_map(of).collect()
 }
 
-/// Table with a name and whole numbers, such as a partition with its tier.
+/// Table that has a name and whole numbers, such as a partition's name and its tier.
 fn named(name: &str, numbers: impl IntoIterator<Item = (&'static str, i64)>) -> Value {
     let mut table = Table::from_iter([("name".to_owned(), name.into())]);
     let numbers = numbers.into_iter().map(|(key, number)| (key.to_owned(), Value::Integer(number)));

@@ -19,7 +19,8 @@ use meshwork_slurm::shared::{SharedSite, gres};
 use meshwork_slurm::site::{self, Reading, SlurmSite};
 use meshwork_slurm::topology::{SlurmTopology, Structure, TopologyKind};
 
-/// Machine key for Slurm's topology file, and name of the allocator that follows it.
+/// Machine key that names Slurm's topology file. It is also the name of the allocator that places
+/// jobs as Slurm does on that topology.
 const SLURM: &str = "slurm";
 
 /// Machine key for a model file of Nvidia's tool topograph.
@@ -145,9 +146,10 @@ fn numbered(tables: &Value, site: &SlurmSite, order: &[Node]) -> Value {
     tables
 }
 
-/// Types of a partition's nodes, as in the machine key `nodes`. They come from a `slurm.conf` and
-/// the `gres.conf` at `path`, if any. `nodes` are Slurm's nodes in the order of the machine's
-/// numbers.
+/// Types of a partition's nodes, in the form of the machine key `nodes`.
+///
+/// The types come from a `slurm.conf` and, if it exists, from the `gres.conf` at `path`. `nodes`
+/// has Slurm's nodes in the order in which the machine numbers them.
 fn types_of(
     files: &Files,
     path: &str,
@@ -265,7 +267,8 @@ fn names_table(workload: Option<&Value>) -> bool {
     name.and_then(Value::as_str) == Some("table")
 }
 
-/// Gives an allocator the names of nodes, and of partitions with all nodes in the machine.
+/// Tells an allocator the names of the machine's nodes. It also gets the names of those partitions
+/// whose nodes are all in the machine.
 fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, order: &[Node]) {
     let name = |&node: &Node| site.hosts.name(node);
     allocator.insert("hosts".to_owned(), in_order(order.iter().map(name)).into());
@@ -381,7 +384,7 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
     (machine, allocator, order)
 }
 
-/// Whether the partition is exactly its first torus, without holes.
+/// Whether the partition consists of one torus in which no node is missing.
 fn is_all_of(site: &SlurmSite, anchors: &Anchors) -> bool {
     let torus = &anchors.toruses()[0];
     let cells = torus.cells();

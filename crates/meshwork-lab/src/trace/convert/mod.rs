@@ -50,7 +50,7 @@ impl Converted {
     }
 }
 
-/// Parameters of the workload `swf` that affect only how a log is read, so that they change no job.
+/// Parameters of the workload `swf` that do not change jobs, but only how the log is read.
 const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 
 /// Converts a log: writes its jobs to a file, in order of submission and with the requested
@@ -256,7 +256,8 @@ fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     Ok((rows, Converted { lost, ..Converted::default() }))
 }
 
-/// Jobs after the requested changes: index of the original job, new line, and new job.
+/// Applies the requested changes to the jobs of a log. Each result has the index of the original
+/// job, the new line and the new job.
 pub fn changed(
     log: &Log,
     params: &Params,

@@ -112,7 +112,8 @@ fn the_ending_decides_both_ways() {
     assert!(refused.ends_with("a.parquet.gz: Parquet compresses by itself: leave out .gz"));
 }
 
-/// Creates `jobs.csv`, and `again.csv` with the jobs after a conversion there and back.
+/// Converts a table of jobs to a log and back. In the folder, `jobs.csv` is the original table, and
+/// `again.csv` the result.
 fn there_and_back(text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

@@ -37,7 +37,7 @@ struct Sample {
     sizes: Vec<u64>,
     arrivals: Vec<f64>,
     run_times: Vec<f64>,
-    /// Requested times, each with the index of its job. Jobs without a requested time are left out.
+    /// Requested times, each with the index of its job. Jobs that have none are left out.
     requests: Vec<(usize, f64)>,
     processors: u32,
     /// Local time, in seconds since midnight, at which the log's clock is 0. `None` if unknown.
@@ -149,7 +149,8 @@ fn study(workload: &Table, sample: &Sample) -> Table {
     study
 }
 
-/// Unusual seed, so that a log drawn from the model is not compared with itself.
+/// Seed for drawing jobs from the model. It is unusual, so that a log that was drawn from the model
+/// is not compared with itself.
 const SEED: u64 = 20_051_997;
 
 fn drawn(workload: &Table, processors: u32) -> Result<Vec<Job>, String> {

@@ -58,7 +58,7 @@ fn rounded(number: f64) -> Value {
     Value::Float(format!("{number:.5e}").parse().unwrap_or(number))
 }
 
-/// Minimum number of jobs in a class of job sizes; a smaller class is merged.
+/// Minimum number of jobs in a class of job sizes. A smaller class is merged with another one.
 const MIN_CLASS: usize = 30;
 
 fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
@@ -207,7 +207,8 @@ fn lublin(sample: &Sample, workload: &mut Table) -> Result<(), TraceError> {
     Ok(())
 }
 
-/// Parameters of the model `tsafrir`, from the 20 most frequent requested times of a log.
+/// Parameters of the model `tsafrir` of requested times. They are computed from the 20 most
+/// frequent requested times of a log.
 pub(super) fn estimates(sample: &Sample) -> Table {
     const HEAD: usize = 20;
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();

@@ -15,7 +15,8 @@ use meshwork::topology::Node;
 
 use crate::watch::{EventKind, RunEvent, single};
 
-/// Most questions to allocators. With more, making a page would take longer than the run.
+/// Maximum number of times that allocators are asked whether a request could start. With more
+/// questions, making the page would take longer than the run.
 const MOST_QUESTIONS: u32 = 200_000;
 
 /// Answer to a waiting request: 0 too few free nodes, 1 enough but not in the required shape, 2
@@ -139,8 +140,9 @@ impl Answers {
         }
     }
 
-    /// Waiting requests whose answers have changed since the last call. Beyond the limit of
-    /// questions, some are left out.
+    /// Requests of waiting jobs for which the allocator's answer has changed since the last call.
+    ///
+    /// If the limit on the number of questions is reached, some changes are missing.
     pub(super) fn changes(&mut self, now: Time) -> Vec<(Request, Answer)> {
         self.have_moved(now);
         let mut changes = Vec::new();

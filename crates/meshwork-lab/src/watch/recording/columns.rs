@@ -24,7 +24,7 @@ pub struct Columns {
     /// For each event of a job, index of the job in `number`. For each event of a node, number of
     /// the node on its site.
     pub job: Vec<u32>,
-    /// Workload's number of each job, in order of arrival.
+    /// For each job, in order of arrival, its number in the workload.
     pub number: Vec<f64>,
     /// For each job, index in the list of requests.
     pub request: Vec<u32>,
@@ -36,9 +36,9 @@ pub struct Columns {
     pub site: Vec<u32>,
     /// Blocks in the placement of each start and each move.
     pub blocks: Vec<u32>,
-    /// Corner from which each block extends.
+    /// Node at the corner of each block, from which the block extends.
     pub base: Vec<u32>,
-    /// For each block, index in the list of shapes.
+    /// For each block, index of its sides in the list of shapes.
     pub shape: Vec<u32>,
     pub parts: PartColumns,
     /// Number of changed answers of allocators at each instant; empty without reasons for waiting.
@@ -51,7 +51,7 @@ pub struct Columns {
     pub asleep: Spans,
 }
 
-/// Held parts of nodes, placement by placement.
+/// Parts of nodes that jobs hold. Parts of one placement follow each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartColumns {
     /// For each start and each move of a job, number of node parts in its placement.
@@ -67,13 +67,13 @@ pub struct PartColumns {
     pub other: Vec<u32>,
 }
 
-/// Intervals of time of single nodes.
+/// Intervals of time, each for one node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans {
     pub node: Vec<u32>,
     pub site: Vec<u32>,
     pub from: Vec<f64>,
-    /// Infinite for the end of the run.
+    /// Ends of the intervals. An end is infinite if the interval lasts to the end of the run.
     pub until: Vec<f64>,
 }
 
@@ -159,7 +159,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Unpacks columns as the script of a page does, independently of `pack`.
+    /// Unpacks columns in the way in which a page's script does, independently of `pack`.
     pub(crate) fn unpacked(json: &Value) -> Columns {
         let packed = STANDARD.decode(json["data"].as_str().unwrap()).unwrap();
         let mut bytes = Vec::new();

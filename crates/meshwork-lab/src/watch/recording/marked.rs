@@ -10,12 +10,12 @@ use serde::Serialize;
 
 use super::columns::Spans;
 
-/// Consecutive nodes of a site that are marked for an interval of time.
+/// Consecutive nodes of a site that have a mark during an interval of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Marked {
     /// `partition`, `reserved`, or `gpu` for a GPU out of service.
     pub kind: &'static str,
-    /// Name of the partition, number of the GPU on its node, or empty for a reservation.
+    /// Name of the partition, or number of the GPU on its node. Empty for a reservation.
     pub name: String,
     pub site: usize,
     pub first: u32,

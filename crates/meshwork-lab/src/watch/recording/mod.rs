@@ -47,7 +47,7 @@ pub use timeline::{Timeline, WaitDistribution};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedSite {
     pub words: String,
-    /// Name of the drawn wiring, such as `mesh`.
+    /// Wiring with which the site is drawn, such as `mesh`.
     pub wiring: &'static str,
     /// Sides of the grid of nodes, dimension 0 first.
     pub sides: Vec<u32>,
@@ -142,14 +142,14 @@ pub struct Recording {
     pub title: String,
     /// Number of the scenario, counted from 1.
     pub scenario: u64,
-    /// Number, counted from 1.
+    /// Number of the replication, counted from 1.
     pub replication: u64,
-    /// Unit and start of all times in the recording.
+    /// Unit of all times in the recording, and date at which the clock shows 0.
     pub clock: Clock,
     pub sites: Vec<RecordedSite>,
     pub from: f64,
     pub until: f64,
-    /// Sentences such as the reason why the recording is not of the whole run.
+    /// Sentences for the reader, such as the reason why the recording is not of the whole run.
     pub notes: Vec<String>,
     /// Distinct requests, to which columns refer by index.
     pub asked: Vec<RecordedRequest>,
@@ -158,27 +158,29 @@ pub struct Recording {
     /// Names of users, empty for jobs without one; no names if no user is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<String>,
-    /// Names of requested partitions, empty for jobs without one; no names if there are none.
+    /// Names of requested partitions. Jobs that request none have an empty name. The list is empty
+    /// if no job requests a partition.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<String>,
-    /// Marks of nodes in partitions and reservations, and of failed GPUs.
+    /// Marks of nodes: those in partitions and reservations, and those with a failed GPU.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<Marked>,
     /// Reason for which a job waits although it could start. It is `priority`, or `reserved` if the
     /// scheduler makes reservations; `None` if unknown.
     pub held_up: Option<&'static str>,
-    /// Last instant with known reasons for waiting; `None` if all are known.
+    /// Last instant for which reasons for waiting were computed. `None` if they were for all
+    /// instants.
     pub answers_until: Option<f64>,
     #[serde(flatten)]
     pub columns: Columns,
 }
 
-/// Stored run that is to be recorded or drawn, with its label.
+/// Stored run that is to be replayed or drawn, with its label.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     pub catalogue: &'a Catalogue,
     pub record: &'a RunRecord,
-    /// Label; empty for a single run.
+    /// Label of the run. It is empty if only one run is shown.
     pub title: &'a str,
     /// Number, counted from 1.
     pub scenario: u64,
@@ -200,8 +202,10 @@ impl Recording {
         Recording::with_timeline(subject, folder, window).map(|(recording, _)| recording)
     }
 
-    /// Reads a stored run as [`of`](Recording::of) does, with its timeline. The timeline is of the
-    /// whole run with a recording file, or else up to the end of the window.
+    /// Reads a stored run as [`of`](Recording::of) does, and also makes its timeline.
+    ///
+    /// If the run has a recording file, the timeline covers the whole run. Otherwise it ends at the
+    /// end of the window.
     pub fn with_timeline(
         subject: Subject<'_>,
         folder: &Path,
@@ -234,8 +238,10 @@ impl Recording {
         }
     }
 
-    /// Adds what the file of a recording lacks: users, partitions, sleep, and GPU outages. If the
-    /// scenario can have any of them, the run is repeated up to the end of the window.
+    /// Adds data that the file of a recording lacks: users, partitions, sleeping nodes and GPU
+    /// outages.
+    ///
+    /// If the scenario can have any of them, the run is repeated up to the end of the window.
     fn with_what_is_not_kept(
         self,
         subject: Subject<'_>,
@@ -409,14 +415,14 @@ fn repeatable(
     }
 }
 
-/// The scenario of a run, even if the run cannot be repeated.
+/// Scenario of a stored run. It is returned even if the run cannot be repeated.
 fn scenario_as_it_was(catalogue: &Catalogue, record: &RunRecord) -> Result<Scenario, RepeatError> {
     let table = Table::try_from(&record.scenario)
         .map_err(|error| RepeatError::Unreadable(error.to_string()))?;
     Ok(Scenario::read_in(catalogue, &table)?)
 }
 
-/// Observer that collects a run's timeline, and a recording of a window of time.
+/// Observer that collects the timeline of a run, and records the events in a window of time.
 struct Heard {
     window: RecordingWindow,
     tape: Tape,

@@ -17,7 +17,7 @@ const MAX_BLOCKS: usize = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordingWindow {
-    /// Jobs that wait or run at this time are kept too.
+    /// Begin of the window. Jobs that wait or run at this time are recorded too.
     pub from: f64,
     /// Most arrivals; the window ends after the last of them.
     pub jobs: usize,
@@ -53,7 +53,8 @@ pub struct Tape {
     topologies: Vec<Topology>,
     sites: BTreeMap<JobId, usize>,
     answers: Option<Answers>,
-    /// Last instant before the limit of questions was reached.
+    /// Last instant at which all answers of allocators are known, because the limit was not
+    /// reached.
     answers_until: Option<Time>,
 }
 
@@ -230,7 +231,7 @@ impl Tape {
         }
     }
 
-    /// Stores the events of the current instant, and returns whether there were any.
+    /// Stores the events of the current instant. Returns whether there were any.
     fn keep_happenings(&mut self) -> bool {
         let instant = std::mem::take(&mut self.instant);
         let Some(first) = instant.first() else { return false };

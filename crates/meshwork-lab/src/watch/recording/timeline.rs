@@ -189,7 +189,8 @@ impl Counts {
         }
     }
 
-    /// Time-weighted means and maxima of `counts` in intervals between two times.
+    /// Time-weighted mean and maximum of `counts` in each interval of equal length from `from` to
+    /// `until`.
     fn spans(&self, counts: &[u64], from: f64, until: f64) -> (Vec<f64>, Vec<u64>) {
         if until <= from {
             return (Vec::new(), Vec::new());
