@@ -13,7 +13,8 @@ use crate::inputs::Files;
 use crate::statistics::{half_width, mean, t_quantile};
 use crate::study::Refused;
 
-/// Highest load in per cent: GPUs that all tasks so far, ended or not, have requested.
+/// Highest load in the experiment, in per cent of all GPUs. The load counts the GPUs that all tasks
+/// so far have requested, even tasks that have ended.
 pub const MOST_LOAD: usize = 130;
 
 /// First of the consecutive seeds of the experiment. The published runs use the seeds 42 to 51.
@@ -21,7 +22,7 @@ const FIRST_SEED: u64 = 42;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocationPoint {
-    /// Load: GPUs requested by all tasks that have arrived so far, in per cent of all GPUs.
+    /// Load: GPUs that all tasks so far have requested, in per cent of the cluster's GPUs.
     pub arrived: usize,
     /// Mean share of allocated GPUs over the seeds, in per cent.
     pub allocation: f64,

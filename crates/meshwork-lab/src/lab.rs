@@ -295,12 +295,12 @@ fn inputs(
     Ok(inputs)
 }
 
-/// Checks that a study whose jobs all come from tables can read one of the tables.
+/// Checks that at least one table of jobs is readable, if the study has no other jobs.
 ///
-/// Otherwise no run could finish. If only some of several tables are wrong, the others are run.
+/// If all tables are wrong, no run can finish. If only some of them are wrong, the others are run.
 ///
 /// # Errors
-/// The first problem with a table.
+/// The first problem that was found in a table.
 fn check_tables(study: &Study, points: &[Point], files: &Files) -> Result<(), Refused> {
     let (mut seen, mut first) = (BTreeSet::new(), None);
     for (index, point) in points.iter().enumerate() {
@@ -372,7 +372,8 @@ pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeM
     known
 }
 
-/// Beginning of an error sentence, if a folder holds a study with another name; else `None`.
+/// Beginning of an error sentence, which says that the folder holds a study with another name.
+/// `None` if it does not.
 pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let other = StudyRequest::name_in(folder)?.filter(|other| *other != study.name);
     let (shown, own) = (folder.display(), &study.name);

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 #[serde(deny_unknown_fields)]
 pub struct NodePartText {
     pub node: Json,
-    /// Number of equal units of the request on the node.
+    /// Number of pieces on the node, which are equal parts of the request.
     #[serde(default = "one")]
     pieces: u32,
     cpu: u32,
@@ -24,7 +24,8 @@ pub struct NodePartText {
     mem: u32,
     #[serde(default)]
     gpus: Vec<u32>,
-    /// Fraction of each GPU that the job holds: one number or a list. `None` for whole GPUs.
+    /// Fraction of each GPU that the job holds, as one number or a list. `None` if it holds whole
+    /// GPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     share: Option<Json>,
     /// Amount of the node's resource `other`, whose meaning the study defines.

@@ -108,7 +108,7 @@ pub struct ReadState {
     names: Option<Vec<String>>,
 }
 
-/// Numbers that identify jobs for the policy, by job ID. An ID may be any JSON value.
+/// Numbers by which the policy identifies jobs, for each job ID. A job ID may be any JSON value.
 #[derive(Default)]
 struct Numbers {
     of: BTreeMap<String, u64>,
@@ -123,7 +123,8 @@ impl Numbers {
         })
     }
 
-    /// Registers the number of a job in `memory`; returns its earlier one if it is listed twice.
+    /// Registers the number of a job that is listed in `memory`. If the job is listed twice,
+    /// returns its earlier number.
     fn note(&mut self, id: &Json, number: u64) -> Result<u64, String> {
         if number > 1 << 53 {
             return Err(format!("its number is {number}, too large"));

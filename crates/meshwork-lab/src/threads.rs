@@ -27,7 +27,8 @@ impl Threads {
         Ok(if threads == 1 { Threads::Own } else { Threads::Pool(pool(threads)?) })
     }
 
-    /// Results of `work` that are `Some`, in order of numbers.
+    /// Calls `work` for all numbers. Returns the results that are `Some`, in the order of the
+    /// numbers.
     pub(crate) fn map<T: Send>(
         &self,
         numbers: Range<usize>,
@@ -50,7 +51,8 @@ pub fn pool(threads: usize) -> Result<ThreadPool, NoThreads> {
         .map_err(|error| NoThreads { threads, why: error.to_string() })
 }
 
-/// Locks a mutex and ignores poisoning, since its plain data is consistent after every statement.
+/// Locks a mutex, even if a thread panicked while it held the lock. The data remain consistent,
+/// because every single statement leaves them so.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

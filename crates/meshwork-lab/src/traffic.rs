@@ -10,7 +10,7 @@ use rayon::prelude::*;
 #[derive(Clone, Copy, Debug)]
 pub struct LoadPoint {
     pub carried: Carried,
-    /// CPU time of the simulation in seconds; its wall-clock time if CPU time is unknown.
+    /// CPU time of the simulation in seconds. If it is unknown, the wall-clock time.
     pub cpu_seconds: f64,
 }
 

@@ -53,7 +53,7 @@ pub struct ChooseOptions<'a> {
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Identifier of the program's build. Runs that another build has stored are repeated.
     pub build: String,
-    /// Called before every run; `true` stops the race with the outcome so far.
+    /// Called before every run. If it returns `true`, the race stops, with the outcome so far.
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Whether result tables of another study in the folder may be replaced.
     pub replace: bool,
@@ -84,7 +84,8 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// Converts a value of the metric to this scale, on which smaller values are better.
+    /// Converts a value of the metric to the scale of the comparison. Smaller values are better
+    /// there.
     pub(crate) fn of(&self, value: f64) -> Result<f64, NotPositive> {
         let value = match self.raw {
             true => value,

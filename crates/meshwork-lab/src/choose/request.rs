@@ -18,9 +18,9 @@ use crate::text::label;
 pub struct ChoiceRequest {
     /// Indifference zone: a percentage such as `2%`, or a number in the metric's unit.
     pub within: String,
-    /// Confidence level of the guarantee: `95%` or `0.95`.
+    /// Confidence level of the guarantee, such as `95%` or `0.95`.
     pub confidence: String,
-    /// Limit of the race: a number of runs, or a time such as `30m`.
+    /// Limit on the length of the race: a number of runs, or a time such as `30m`.
     pub budget: Option<String>,
     /// Constraints on metrics, such as `p95_wait <= 4 h`.
     pub constraints: Vec<String>,
@@ -141,7 +141,7 @@ impl ChoiceRequest {
         words
     }
 
-    /// Parses the indifference zone: a percentage or a positive number.
+    /// Parses the indifference zone, which is a percentage or a positive number.
     pub(super) fn within(&self) -> Result<Within, Refused> {
         let text = &self.within;
         let given = share(text).filter(|given| *given > 0.0);
@@ -188,7 +188,8 @@ impl ChoiceRequest {
         })
     }
 
-    /// Index of the baseline: from `--baseline`, or else from the study's `[compare]`.
+    /// Index of the candidate that is the baseline. The option `--baseline` names it, or else the
+    /// study's table `[compare]`.
     pub(super) fn baseline(
         &self,
         study: &Study,

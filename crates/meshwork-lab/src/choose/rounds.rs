@@ -104,7 +104,8 @@ impl Raced<'_> {
         }
     }
 
-    /// Smallest absolute mean of the metric among survivors, over `pilot` replications.
+    /// Smallest absolute mean of the metric among the surviving candidates. Only the first `pilot`
+    /// replications count.
     fn least_mean(&self, race: &Race, runs: &[ScenarioRuns], pilot: u64) -> f64 {
         let mean = |own: usize| {
             let column = runs[own].column(&self.scale.metric);
@@ -121,10 +122,11 @@ pub struct RaceRound {
 }
 
 impl Raced<'_> {
-    /// Next round of the race, given the stored runs, which `find` returns by key.
+    /// Next round of the race, computed from the stored runs. The function `find` finds a run by
+    /// its key.
     ///
-    /// It adds half as many replications as the survivors have run: fewer and larger rounds than in
-    /// one process.
+    /// The round adds half as many replications as the survivors have. So there are fewer and
+    /// larger rounds than in a single process.
     fn round(
         &self,
         inputs: &[Option<Input>],
@@ -171,7 +173,8 @@ pub fn next_round(
 
 pub struct ShardOfRound {
     pub shard: Shard,
-    /// Whether the race is decided, or the store has all replications that it may use.
+    /// Whether the race has ended. It is decided, or the store already has all replications that
+    /// the race may use.
     pub is_over: bool,
     pub round: u64,
     /// Number of successful runs of this shard.

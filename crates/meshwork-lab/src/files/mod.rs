@@ -212,8 +212,9 @@ pub(crate) fn target(path: &Path) -> io::Result<PathBuf> {
 
 /// File that has a temporary name until it is complete.
 ///
-/// If it is dropped before [`finish`](Whole::finish), the previous file stays. The target of a
-/// symbolic link is replaced; a pipe or a device is written directly.
+/// If it is dropped before [`finish`](Whole::finish), the previous file is unchanged. If the path
+/// is a symbolic link, the file to which it leads is replaced. A pipe or a device is written
+/// directly.
 pub(crate) struct Whole {
     file: File,
     names: Option<(PathBuf, PathBuf)>,

@@ -9,7 +9,7 @@ const END: &str = "\"}\n";
 
 const DIGITS: usize = 2 * blake3::OUT_LEN;
 
-/// Appends a digest of a JSON object's bytes to the object, as its last key.
+/// Appends a digest to a JSON object, as its last key. The digest is of the object's bytes.
 ///
 /// ```
 /// use meshwork_lab::files::seal::{seal, unseal};

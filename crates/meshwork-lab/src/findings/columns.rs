@@ -19,7 +19,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Selects the metrics that the study names, or all that are informative.
+    /// Selects the metrics that tables show: those that the study names. If it names none, all
+    /// metrics that tell something are shown.
     #[must_use]
     pub fn of(summary: &Summary, scenario: Option<&Scenario>) -> Shown {
         let rows = &summary.rows;

@@ -8,8 +8,8 @@ use crate::run::{Batches, Results, ScenarioRuns};
 use crate::statistics::{Interval, Method, half_width_of_batches, mean};
 use crate::study::{Baseline, Study, same};
 
-/// Index of the scenario that differs only in the compared key, of which it has the baseline's
-/// value.
+/// Index of the scenario with the baseline's value of the compared key. It has the values of
+/// scenario `index` in all other keys.
 pub fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     let at = study.sweep.iter().position(|axis| axis.key == baseline.key)?;
     let stride: usize = study.sweep[at + 1..].iter().map(|axis| axis.values.len()).product();

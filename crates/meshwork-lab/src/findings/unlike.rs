@@ -38,7 +38,7 @@ impl fmt::Display for Unlike {
     }
 }
 
-/// Parameters that differ between the strategies compared in a sweep of a key such as `allocator`.
+/// Parameters that differ between the strategies that a swept key such as `allocator` compares.
 #[must_use]
 pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
     let Some(first) = points.first() else { return Vec::new() };

@@ -1,4 +1,5 @@
-//! Reads tables of jobs by the names of their columns: CSV, and code shared by all formats.
+//! Reads tables of jobs, whose columns are found by name. This includes tables in CSV, and code
+//! that all formats of tables share.
 
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -90,7 +91,7 @@ fn reader(path: &str, text: Box<dyn BufRead + Send>) -> (csv::Reader<Filter>, Pa
     (builder.delimiter(delimiter).trim(csv::Trim::All).from_reader(filter), passed)
 }
 
-/// Whether columns are separated by tabs, which the ending of the file name decides.
+/// Whether the file's name says that its columns are separated by tabs.
 pub(crate) fn is_tsv(path: &str) -> bool {
     let lower = path.to_lowercase();
     lower.strip_suffix(".gz").unwrap_or(&lower).ends_with(".tsv")
@@ -138,7 +139,8 @@ impl Read for Filter {
 
 /// Groups of consecutive lines that [`Filter`] left out.
 ///
-/// Each is the number of lines passed on before it, and the number left out up to its end.
+/// The first number of a group counts all lines passed on before it. The second one counts all
+/// lines left out up to its end.
 #[derive(Clone, Default)]
 struct Passed(Arc<Mutex<Vec<(u64, u64)>>>);
 

@@ -23,7 +23,7 @@ pub enum Form {
     /// A table of jobs as Parquet, which has compression of its own.
     #[cfg(feature = "parquet")]
     Parquet,
-    /// Formats that can only be read: a table separated by tabs, or a published trace in JSON.
+    /// Formats that can only be read: tables separated by tabs, and published traces in JSON.
     Foreign,
 }
 

@@ -132,7 +132,7 @@ impl Files {
         decompress(reader).and_then(line_breaks).map_err(failed)
     }
 
-    /// Reads the rows of a table. `places` returns the index of each known column.
+    /// Reads the rows of a table. `places` finds the index of each column that Meshwork knows.
     pub(crate) fn table<T: Send + 'static, const N: usize>(
         &self,
         path: &str,

@@ -19,7 +19,7 @@ pub enum EventKind {
     Arrived(Job),
     /// The job would not fit even the empty machine, and never joins the queue.
     Refused(Job),
-    /// The scheduler removed the job from the queue.
+    /// The scheduler removed the waiting job from the queue for good.
     TurnedAway,
     Started {
         site: usize,
@@ -29,7 +29,7 @@ pub enum EventKind {
         placement: Placement,
     },
     Finished,
-    /// An outage stopped the job, and it waits again.
+    /// An outage stopped the job. It waits in the queue again.
     Interrupted,
     Down {
         site: usize,

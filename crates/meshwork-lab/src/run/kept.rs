@@ -27,7 +27,7 @@ const MAGIC: &[u8] = b"meshwork recording 1\n";
 
 const BUFFER: usize = 1 << 16;
 
-/// Size of a recording of some ten million jobs, in bytes. Larger ones are dropped.
+/// Maximum size of a recording, in bytes. Larger recordings are dropped. Some ten million jobs fit.
 const MAX_BYTES: u64 = 256 << 20;
 
 const DIGEST: usize = 32;

@@ -17,7 +17,7 @@ use crate::study::{Refused, Study};
 use crate::text::label;
 use crate::text::number::significant;
 
-/// Memory in bytes of a scenario with all defaults, as measured on 20,000 scenarios.
+/// Memory in bytes that a scenario with all default values needs. Measured on 20,000 scenarios.
 const BYTES_PER_SCENARIO: u64 = 14 << 10;
 
 pub fn check_count(study: &Study, limit: Option<u64>) -> Result<(), Refused> {
@@ -35,7 +35,7 @@ const BYTES_PER_METRIC: u64 = 16;
 
 const USUAL_METRICS: u64 = 20;
 
-/// Checks that the results of all runs that may be needed fit in memory at once.
+/// Checks that memory suffices for the results of all runs that the study may need.
 pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Result<(), Refused> {
     let of_point = |point: &Point| {
         let replications = point.windows.as_ref().map_or(study.most_replications(), Windows::count);

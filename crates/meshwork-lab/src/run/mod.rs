@@ -58,7 +58,7 @@ pub struct Run {
     pub result: Result<RunFindings, String>,
 }
 
-/// Observer of a running study, called from any thread.
+/// Observer of a study that is running. Its functions may be called from any thread.
 pub trait Watcher: Sync {
     /// Called when a run of scenario `point` has ended, or was taken from the store.
     fn ended(&self, point: usize, run: &Run);

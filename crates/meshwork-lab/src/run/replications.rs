@@ -78,10 +78,10 @@ pub fn watched(of: &str, runs: &ScenarioRuns) -> Option<[f64; 2]> {
     (moments.count() > 0).then(|| [moments.mean(), moments.half_width(1.0 - CONFIDENCE)])
 }
 
-/// Number of replications that a scenario needs, given its `runs` so far.
+/// Number of replications that a scenario needs, given the `runs` that it has so far.
 ///
-/// With `precision`, it is estimated from the width of the interval, but is at most twice their
-/// number, since an early estimate is poor.
+/// With `precision`, it is estimated from the width of the interval. Because an early estimate is
+/// poor, it is at most twice the present number of runs.
 #[must_use]
 pub fn more(replications: &Replications, runs: &ScenarioRuns) -> u64 {
     let have = runs.len() as u64;

@@ -7,7 +7,7 @@ pub struct Results {
     /// first.
     pub runs: Vec<ScenarioRuns>,
     pub constant: Vec<bool>,
-    /// Error of the store, after which no runs were stored. All results are here.
+    /// Error of the store. Runs that ended after it were not stored, but their results are here.
     pub store_error: Option<String>,
     pub stopped: bool,
     /// Number of runs that were repeated, because another build of the program had made them.

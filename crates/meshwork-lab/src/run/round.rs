@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::run::runs::ScenarioRuns;
 
 pub(super) struct Round {
-    /// Index in the round, and replication, of each scenario's first run; then the total.
+    /// For each scenario, index in the round and replication of its first run. The last entry has
+    /// the number of all runs.
     begins: Vec<(usize, u64)>,
 }
 

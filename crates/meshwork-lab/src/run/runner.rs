@@ -36,7 +36,8 @@ pub struct Runner<'a> {
     pub store: Option<Mutex<Store>>,
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
     pub kept: Option<Kept>,
-    /// Called after every run and during long runs, from any thread. Calls do not overlap.
+    /// Called after every run, and repeatedly during long runs. It may be called from any thread,
+    /// but calls do not overlap.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Observer without influence on the results.
     pub watcher: Option<&'a dyn Watcher>,
@@ -284,7 +285,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(&key()).is_file())
     }
 
-    /// Recorder of a run; `None` if it is not to be recorded or recording fails.
+    /// Observer that records a run. `None` if no recording is wanted, or if it cannot be created.
     fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<RunRecorder> {
         let kept = self.runner.kept.as_ref().filter(|kept| kept.has(point, replication))?;
         kept.begin(key).map_err(|error| self.no_recording(error.to_string())).ok()
@@ -387,7 +388,8 @@ impl Runner<'_> {
 /// the loop's end is negligible.
 const AT_ONCE: usize = 1 << 14;
 
-/// Panic payload with which an external strategy or an observer ends a run with a message.
+/// Panic payload that ends a run with a message. A strategy or an observer from outside of this
+/// crate may panic with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
 

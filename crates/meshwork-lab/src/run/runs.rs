@@ -15,12 +15,13 @@ use crate::run::store::{OwnerFindings, RunFindings, RunMetric, SizeFindings};
 /// scenario.
 const WITH_BATCHES: usize = 16;
 
-/// Runs of one scenario, in order of replications, in 64 bytes each and 8 per metric.
+/// Runs of one scenario, in order of replications. A run takes 64 bytes, and 8 bytes for each
+/// metric.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScenarioRuns {
     ended: Ended,
     failed: Vec<(u64, String, String)>,
-    /// Result that all successful runs share; `None` if they differ.
+    /// Common result of all successful runs, stored once. `None` if their results differ.
     same: Option<Box<RunFindings>>,
 }
 
@@ -33,7 +34,7 @@ struct Ended {
     refused: Vec<u64>,
     unusable: Vec<u64>,
     ends: Vec<f64>,
-    /// Kendall's τ of the queue length, with the index of its run; not all runs have one.
+    /// Kendall's τ of the queue length, with the index of the run. Some runs have none.
     trends: Vec<(u32, f64)>,
     sizes: Classes<u64>,
     owners: BTreeMap<OwnerAttribute, Classes<Option<String>>>,
@@ -170,7 +171,7 @@ impl ScenarioRuns {
         self.ended.batches.get(row)
     }
 
-    /// Kendall's τ of the queue length in each run that has one.
+    /// Kendall's τ of the queue length for each run. Runs without a τ are left out.
     #[must_use]
     pub fn trends(&self) -> Vec<f64> {
         self.ended.trends.iter().map(|(_, trend)| *trend).collect()

@@ -22,7 +22,7 @@ use meshwork_slurm::topology::{SlurmTopology, build};
 pub const JOBS: &str = "jobs.csv";
 const QUALITY: &str = "quality.json";
 pub const CONF: &str = "slurm.conf";
-/// Describes GPUs, in the folder of the `slurm.conf`.
+/// File that describes the GPUs of a site. It lies in the folder of the `slurm.conf`.
 pub const GRES: &str = "gres.conf";
 const DIGESTS: &str = "blake3";
 /// Optional tables of a site: output of `sacctmgr show … -P`, or of `scontrol show res -o`.
@@ -165,7 +165,7 @@ impl SlurmMachine {
         Ok(SlurmMachine { reading, partitions, default, texts, parts: OnceLock::new() })
     }
 
-    /// Partition with this name, or else the default partition.
+    /// Partition with the name `partition`. If there is none, the default partition.
     #[must_use]
     pub fn site(&self, partition: &str) -> &SlurmSite {
         let first = partition.split(',').next().unwrap_or(partition);
@@ -201,7 +201,7 @@ impl SlurmMachine {
         shares && !self.site(&stay.partition).is_exclusive
     }
 
-    /// Machine of a site folder whose jobs share nodes; `None` if it is no such site.
+    /// Machine of a site folder whose jobs share nodes. `None` if the folder is not of this kind.
     #[must_use]
     pub fn of_sharing_site(folder: &Path) -> Option<SlurmMachine> {
         let machine = SlurmMachine::of_folder(folder).ok()?;
@@ -249,7 +249,8 @@ impl SlurmMachine {
         site.is_none_or(|site| options::read(&stay.options, site).is_ok())
     }
 
-    /// Copy of the machine with another topology of the same name, if Slurm would start with it.
+    /// Copy of the machine in which the topology of the same name is replaced. `None` if Slurm
+    /// would not start with the new topology.
     #[must_use]
     pub fn with_topology(&self, topology: &SlurmTopology) -> Option<SlurmMachine> {
         let mut findings = LintFindings::default();
@@ -297,7 +298,8 @@ impl SlurmMachine {
         self.partitions.values().chain(alone)
     }
 
-    /// Nodes in a host list such as `n[0-7]`; a node that the machine does not have is an error.
+    /// Set of the nodes that a host list such as `n[0-7]` names. A node that the machine does not
+    /// have is an error.
     pub fn nodes(&self, list: &str) -> Result<NodeSet, String> {
         let mut set = NodeSet::empty(self.reading.hosts.count());
         for name in hostlist::names(list)? {

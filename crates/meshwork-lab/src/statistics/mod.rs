@@ -32,7 +32,7 @@ pub struct Interval {
     pub mean: Option<f64>,
     /// Half the width of the interval; `None` if there is too little data.
     pub half_width: Option<f64>,
-    /// Number of replications, or windows of a log, that measured the metric.
+    /// Number of values that the mean comes from: of replications, or of windows of a log.
     pub replications: u64,
     /// Method of the half width; `None` if there is no half width.
     pub method: Option<Method>,
@@ -161,7 +161,7 @@ fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
     Some(((squares / (count - 1.0) / worth).sqrt(), degrees))
 }
 
-/// Smallest number of batches whose correlation is estimated, instead of 0.
+/// Minimum number of batches for estimating their correlation. With fewer, it counts as 0.
 const MIN_BATCHES: usize = 8;
 
 /// Largest correlation of consecutive batches; a higher one cannot be told from a trend.

@@ -155,7 +155,7 @@ mod tests {
         (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 
-    /// Logarithm of the test statistic *E*, computed from its formula.
+    /// Logarithm of the test statistic *E*, computed directly from the formula as a check.
     fn evidence(values: &[f64], tested: f64) -> f64 {
         let n = values.len() as f64;
         let s: f64 = values.iter().map(|x| x - tested).sum();
@@ -209,7 +209,8 @@ mod tests {
         assert!(((mixture / null).ln() - evidence(&values, 0.0)).abs() < 1e-3);
     }
 
-    /// Share of 2,000 random sequences whose intervals, from the `first` on, miss the mean 0.
+    /// Share of 2,000 random sequences in which some interval does not contain the true mean 0.
+    /// Only intervals from the `first` value on count.
     fn missed(name: &str, first: u64, most: u64, draw: impl Fn(&mut Stream) -> f64) -> f64 {
         let once = |run| {
             let (mut stream, mut moments) = (Stream::new(5, run, name), RunningMoments::default());

@@ -71,7 +71,7 @@ pub struct RequestedInput {
     /// Path at which the file was read when the study ran, relative to the results folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
-    /// Path of the file's copy in the results folder; `None` if there is no copy.
+    /// Path of the file's copy in the results folder. `None` if the file was not copied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -215,7 +215,7 @@ impl StudyRequest {
         }
     }
 
-    /// Digest of the input file with the path `path` in scenarios; `None` if there is no such file.
+    /// Digest of the input file that scenarios name as `path`. `None` if there is no such file.
     #[must_use]
     pub fn digest(&self, path: &str) -> Option<&str> {
         self.inputs.iter().find(|input| input.path == path).map(|input| input.blake3.as_str())

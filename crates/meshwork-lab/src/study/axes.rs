@@ -167,7 +167,8 @@ impl Layout {
         all.iter().skip(1).map(turned).collect()
     }
 
-    /// PlotAxis whose values have a colour in every plot of a study; `None` without such an axis.
+    /// Index of the axis whose values have colours in every plot of a study. `None` if there is
+    /// none.
     pub fn coloured(&self, axes: &[PlotAxis]) -> Option<usize> {
         let few = |&i: &usize| axes[i].count() <= MAX_COLOURS && !axes[i].is_line();
         self.colour.or(self.along.filter(few))

@@ -27,7 +27,7 @@ pub enum ClaimCheck {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
     pub metric: String,
-    /// Swept keys with the values for which the claim is tested; other keys are unrestricted.
+    /// Swept keys to which the claim is restricted, each with the values for which it is tested.
     pub only: Vec<(String, Vec<Value>)>,
     /// Job sizes that the claim compares, as pairs: the judged size and the reference size. Each
     /// pair has results of its own. Empty if jobs of all sizes count.
@@ -47,7 +47,8 @@ pub enum Relation {
     /// them.
     Bounds {
         of: SweptValues,
-        /// Selection of the reference scenario; `None` if the bounds are for the metric itself.
+        /// Swept values that select the reference scenario. `None` if the bounds apply to the
+        /// metric itself.
         to: Option<SweptValues>,
         above: Option<f64>,
         below: Option<f64>,
@@ -60,7 +61,8 @@ pub enum Relation {
         of: SweptValues,
         /// Whether the metric must be the lowest; otherwise it must be the highest.
         lowest: bool,
-        /// Fraction by which the metric may be worse than the best one of the other scenarios.
+        /// Tolerance as a fraction of the best metric among the other scenarios. The judged metric
+        /// may be worse than the best one by so much.
         within: f64,
     },
     /// The metric, or its ratio to a reference, rises or falls along a key.
@@ -75,7 +77,7 @@ pub enum Relation {
     },
 }
 
-/// Number of cells in which a claim must hold.
+/// Number of cells (combinations of swept values) in which a claim must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
     All,
@@ -187,7 +189,7 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     sizes.into_iter().map(|size| (u64::from(size), than.unwrap_or(u64::from(size)))).collect()
 }
 
-/// The other keys of a `[[claim]]` table. Their values may have several types, or name swept keys.
+/// Keys of a `[[claim]]` table whose values may have several types or name swept keys.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
 /// Reads the tables `[[claim]]` of a study. `axes` has the swept keys of the study.

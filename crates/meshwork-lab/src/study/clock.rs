@@ -89,7 +89,7 @@ impl LogStart {
 pub struct Clock {
     /// Shown unit: `seconds`, `minutes`, `hours` or `days`; `None` if the clock's unit is unknown.
     pub unit: Option<&'static str>,
-    /// Number of units of the clock in one shown unit.
+    /// Number of units of the clock in one unit in which times are shown.
     pub factor: f64,
     /// Date at which the clock shows 0. `None` if the clock is not that of a log with dates.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +103,8 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Clock of a scenario. `start` is the date of clock time 0 of its log or table, if known.
+    /// Clock of a scenario. If known, `start` is the date at which the clock of its log or table is
+    /// 0.
     #[must_use]
     pub fn of(study: &Study, scenario: &Scenario, start: Option<&LogStart>) -> Clock {
         let table = scenario.table();
@@ -138,7 +139,8 @@ impl Clock {
         shared
     }
 
-    /// Length of the shown unit in seconds, and local date of clock time 0, in seconds since 1970.
+    /// Length of the shown unit in seconds, and local date at which the clock is 0. The date is in
+    /// seconds since 1970.
     #[must_use]
     pub fn seconds(&self) -> Option<(f64, i64)> {
         let start = self.start.as_ref()?;

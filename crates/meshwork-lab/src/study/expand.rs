@@ -1,4 +1,4 @@
-//! Expansion of a study to its scenarios, the cross product of all swept values.
+//! Expands a study to its scenarios, which are all combinations of its swept values.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct Windows {
     pub first: f64,
     pub length: f64,
     pub stride: f64,
-    /// Indices among all windows, from 0, of those in which jobs arrive.
+    /// Indices of the windows in which jobs arrive, counted from 0 over all windows.
     with_jobs: Arc<[u64]>,
     pub empty: u64,
 }

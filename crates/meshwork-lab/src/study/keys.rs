@@ -101,7 +101,7 @@ pub(super) static MACHINE: Param = Param {
     default: DefaultValue::Required,
 };
 
-/// Keys of the table `windows`. Times are by the clock of the log.
+/// Keys of a study's table `windows`. Times are by the clock of the log.
 pub static WINDOWS: &[Param] = &[
     Param {
         name: "length",

@@ -146,7 +146,7 @@ pub struct Study {
     /// Whether the first replication of every scenario is recorded for replay. `None` if up to ten
     /// scenarios of the comparison are recorded.
     pub record: Option<bool>,
-    /// Name, on the command line, of the paper that the study partly reproduces.
+    /// Paper that the study partly reproduces, by its name on the command line.
     pub paper: Option<String>,
     /// Figures or tables of the paper that the study reproduces, separated by `, `.
     pub figure: Option<String>,
@@ -305,8 +305,7 @@ impl Study {
         self.figure.iter().flat_map(|figures| figures.split(", "))
     }
 
-    /// Converts a problem of a key into a sentence that begins with the place where the key was
-    /// set.
+    /// Converts a problem of a key into a sentence. It begins with the place where the key was set.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         let hint = hint(problem);
@@ -316,7 +315,8 @@ impl Study {
         })
     }
 
-    /// Converts a problem into a sentence that begins with the study file and the line of `path`.
+    /// Converts a problem into a sentence. It begins with the study file's name and the line of the
+    /// key at `path`.
     pub(crate) fn at_line(&self, path: &str, problem: &Problem) -> String {
         match self.lines.line(path) {
             Some(line) => format!("{}:{line}: {problem}", self.file),
@@ -324,7 +324,7 @@ impl Study {
         }
     }
 
-    /// Last command line setting of the key at a path, or of a table that contains the key.
+    /// The last `--set` option that sets the key at a path, or a table that contains the key.
     pub(crate) fn setting(&self, path: &str) -> Option<&Setting> {
         self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
     }

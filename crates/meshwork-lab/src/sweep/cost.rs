@@ -1,4 +1,5 @@
-//! Estimates of the duration of a scenario's runs, with which shards get equal amounts of work.
+//! Estimates of how long the runs of a scenario take. By these estimates, all shards get equal
+//! amounts of work.
 
 use meshwork::scenario::Scenario;
 

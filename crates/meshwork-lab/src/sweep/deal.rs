@@ -31,7 +31,8 @@ pub struct Deal {
     pub units: Vec<(Unit, f64)>,
 }
 
-/// Whether a scenario is a single unit, since its number of replications depends on results.
+/// Whether the scenario is a single unit of work for a shard. It is so if the number of its
+/// replications depends on results.
 #[must_use]
 pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     match replications {
@@ -53,7 +54,8 @@ pub(crate) fn units_of(
 }
 
 impl Deal {
-    /// All units of work of a study, with nominal costs, which need no measurements.
+    /// All units of work of a study. They have nominal costs, which are estimated without any
+    /// measurement.
     #[must_use]
     pub fn of(replications: &Replications, points: &[Point]) -> Deal {
         let mut units = Vec::new();
@@ -65,7 +67,7 @@ impl Deal {
         Deal { units }
     }
 
-    /// Units of one shard, in the order of running. **O(n log n)** for *n* runs.
+    /// Units of work of one shard, in the order in which it runs them. **O(n log n)** for *n* runs.
     #[must_use]
     pub fn hand(&self, shard: Shard) -> Vec<Unit> {
         let mut units: Vec<(u64, Unit)> =

@@ -31,7 +31,8 @@ pub const COUNTERS: [Counter; 4] = [
 ];
 
 impl Shard {
-    /// Parses `I/N`, or `/N` if the workload manager's environment variable gives the task number.
+    /// Parses a shard's name `I/N`. In the form `/N`, the environment variable with the task number
+    /// gives `I`.
     ///
     /// ```
     /// use meshwork_lab::sweep::Shard;

@@ -18,7 +18,7 @@ pub struct SubmissionPlan {
     pub deal: Deal,
     /// Whether costs are measured durations in seconds. Otherwise only their ratios are meaningful.
     pub is_measured: bool,
-    /// Number of attempts at shards that still write to the results folder.
+    /// Number of attempts at shards that are still writing to the results folder.
     pub at_work: u64,
 }
 
@@ -53,7 +53,8 @@ fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }
 
-/// Number of the next submission: the smallest, from 1, without a stored script or deal.
+/// Number of the next submission. It is the smallest number, from 1, for which neither a script nor
+/// a deal is stored.
 #[must_use]
 pub fn next_submission(folder: &Path) -> u64 {
     let script = |number: u64| folder.join(SUBMISSIONS).join(format!("{number}.sh"));

@@ -1,4 +1,4 @@
-//! Progress of a sweep, computed from its files alone.
+//! Computes the progress of a sweep from its files alone.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -57,11 +57,12 @@ pub const SUBMISSIONS: &str = "submit";
 
 pub const LOGS: &str = "log";
 
-/// Divisor of a task's time limit: in the last `1 / LAST_PART` of the limit, no run begins.
+/// Divisor of a task's time limit, which gives the length of its last part. In this part, no new
+/// run begins.
 const LAST_PART: u32 = 20;
 
 impl Script {
-    /// Checks that the paths need no quotes in a batch script.
+    /// Checks that the paths contain only characters that need no quotes in a batch script.
     pub fn check(&self) -> Result<(), String> {
         let fits = |c: char| c.is_alphanumeric() || "/._-+@:,=~".contains(c);
         let folder = self.folder.to_string_lossy();
@@ -170,7 +171,7 @@ impl Script {
         text
     }
 
-    /// Settings of the study as shell arguments, each as `--set` with a space before it.
+    /// The study's `--set` options as text for a shell, each with a space before it.
     fn settings(&self) -> String {
         self.settings.iter().map(|setting| format!(" --set {}", quoted(setting))).collect()
     }

@@ -1,4 +1,4 @@
-//! Running of one shard of a study, in one attempt or several.
+//! Runs one shard of a study. A shard may take several attempts.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

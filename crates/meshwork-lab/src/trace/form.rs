@@ -137,7 +137,8 @@ fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     column.get(job).or_else(known)
 }
 
-/// Required columns, those in `always`, and each in which some job has a value.
+/// Columns to write: required columns, columns named in `always`, and columns with a value for a
+/// job.
 fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     let is_used = |column: &&Column| {
         column.is_certain()

@@ -22,7 +22,7 @@ pub struct Model {
     pub jobs: u64,
     pub processors: u32,
     pub seed: u64,
-    /// Name of the parameter set: `typeless`, `batch`, `interactive` or `both`.
+    /// Name of the model's parameter set: `typeless`, `batch`, `interactive` or `both`.
     pub classes: String,
     /// Offered load to which the drawn submission times are scaled. `None` leaves the times
     /// unchanged.

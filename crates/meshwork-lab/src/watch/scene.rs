@@ -1,4 +1,4 @@
-//! State of a machine and its queue at one instant of a run, with utilization and fragmentation.
+//! State of a machine and its queue at one instant, with its utilization and fragmentation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub struct Held {
 pub struct NodeUse {
     /// Amounts that jobs hold: cores, memory in MiB, thousandths of GPUs, and the resource `other`.
     pub held: [u64; 4],
-    /// Held share of the kind of resource of which most is held, from 0 to 1.
+    /// Held share, from 0 to 1, of the kind of resource of which the largest share is held.
     pub share: f64,
     /// Job that holds the largest share of this kind. Of equal jobs it is the oldest one. `None` if
     /// no job holds anything.
@@ -279,7 +279,7 @@ impl Scene {
         self.held_nodes() as f64 / self.nodes() as f64
     }
 
-    /// Current share of free nodes while the oldest waiting job is blocked, otherwise 0.
+    /// Current share of free nodes if the oldest waiting job is blocked. Otherwise 0.
     #[must_use]
     pub fn fragmentation(&self) -> f64 {
         self.fragmented() as f64 / self.nodes() as f64
@@ -297,9 +297,9 @@ fn add(sums: &mut [u64; 4], amounts: [u64; 4]) {
     sums.iter_mut().zip(amounts).for_each(|(sum, amount)| *sum += amount);
 }
 
-/// Share of a node's resource, of the kind with the largest share, that the given amounts are.
+/// Largest share that the amounts are of a node's resource, over all kinds of resource.
 ///
-/// GPUs are given in thousandths.
+/// The amount of GPUs is given in thousandths of a GPU.
 fn largest_share(types: &NodeTypes, node: Node, amounts: [u64; 4]) -> f64 {
     let kind = types.of(node);
     let all = [kind.cpu, kind.mem, kind.gpu * WHOLE_SHARE, kind.other];

@@ -14,7 +14,7 @@ use crate::text::label;
 /// Least time between snapshots of a run.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Events between two readings of the clock, which cost more than an event.
+/// Number of events between two readings of the clock. A reading takes longer than an event.
 const EVENTS: u32 = 64;
 
 /// Maximum number of nodes of a machine that can be observed. For a larger machine, a picture has

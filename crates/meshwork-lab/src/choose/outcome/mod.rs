@@ -53,7 +53,7 @@ pub(crate) struct Parts<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     pub swept: Vec<(String, Value)>,
-    /// Swept keys with shortened values, as a label in tables.
+    /// Label of the candidate in tables: swept keys with shortened values.
     pub label: String,
     pub fate: Fate,
     pub replications: u64,
@@ -62,7 +62,8 @@ pub struct Candidate {
     /// Mean of the second metric, which shows the trade-off. `None` if only one metric was
     /// requested.
     pub second: Option<f64>,
-    /// Upper bound on the distance from the best candidate, on the race's scale, if known.
+    /// Upper bound on how much worse the candidate is than the best one. `None` if unknown. It is
+    /// on the scale on which candidates are compared.
     pub bound: Option<f64>,
     /// Course of the comparison with the winner, on the scale on which candidates are compared.
     /// Each entry has a number of pairs of replications, the mean difference, and its half width.
@@ -74,7 +75,7 @@ pub struct Effect {
     pub key: String,
     pub value: String,
     pub effect: f64,
-    /// Half the width of the effect's 95 % interval; `None` if there are too few replications.
+    /// Half the width of the effect's 95 % interval. `None` if there are too few replications.
     pub half_width: Option<f64>,
     pub candidates: u64,
     /// Number of replications from which the means are computed.
@@ -106,7 +107,8 @@ pub struct ChoiceOutcome {
     /// Upper bound on how much worse the recommended candidate is than the best one. It is on the
     /// scale on which candidates are compared.
     pub bound: Option<f64>,
-    /// Survivors that are certainly within the indifference zone of the best candidate, by index.
+    /// Indices of the surviving candidates that are certainly as good as the best one. This means
+    /// that they are within the indifference zone of it.
     pub equal: Vec<usize>,
     /// Index of the baseline, the candidate with which the winner is compared.
     pub reference: usize,
@@ -118,7 +120,8 @@ pub struct ChoiceOutcome {
     pub options: Vec<String>,
     /// Number of runs of the race, including runs that were read from the store.
     pub runs: u64,
-    /// Number of runs that would have been needed if every candidate ran as often as the winner.
+    /// Number of runs that the study would have needed without a race. Every candidate would then
+    /// have as many replications as the winner.
     pub full_grid: u64,
     /// Estimated number of runs that the two-stage procedure of Clark and Yang would have needed.
     pub clark_yang: Option<u64>,
@@ -419,7 +422,7 @@ fn checkpoints(race: &Race) -> BTreeSet<u64> {
     shown
 }
 
-/// Mean difference from the winner, and half width, at the numbers of pairs in `shown`.
+/// Mean difference from the winner, and its half width, after each number of pairs in `shown`.
 fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Vec<(u64, f64, f64)> {
     let (mut moments, mut course) = (RunningMoments::default(), Vec::new());
     for (number, (a, b)) in (1..).zip(ours.iter().zip(winner)) {

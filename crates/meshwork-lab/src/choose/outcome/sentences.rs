@@ -31,7 +31,8 @@ impl ChoiceOutcome {
         format!("on {} {} is {}{ends}", gain.on, self.metric, self.change(gain.change))
     }
 
-    /// Recommended candidate, bound, change from the baseline on fresh data, and number of runs.
+    /// Cells of one row: recommended candidate, bound, change on fresh data, and number of runs.
+    /// The change is that from the baseline.
     #[must_use]
     pub fn line(&self) -> [String; 4] {
         let label = self.recommended.map(|own| self.candidates[own].label.clone());

@@ -42,7 +42,8 @@ pub struct RaceRules {
     pub within: f64,
     /// Minimum number of pairs of runs before the race drops a candidate.
     pub least: u64,
-    /// Number of candidates, at least [`FINALISTS`], above which a screening precedes the race.
+    /// Number of candidates, at least [`FINALISTS`]. If there are more, a screening precedes the
+    /// race.
     pub screen_above: usize,
     pub constraints: usize,
 }
@@ -196,7 +197,7 @@ impl Race {
         self.is_screening
     }
 
-    /// Number of replications that the screening used; 0 without a screening.
+    /// Number of replications that the screening has used. 0 if there is no screening.
     #[must_use]
     pub fn screening(&self) -> u64 {
         if self.is_screening { self.seen } else { self.offset }
@@ -226,7 +227,7 @@ impl Race {
         self.rules.within
     }
 
-    /// Sets the indifference zone, which on the raw scale may depend on the first results.
+    /// Sets the indifference zone. If raw values are compared, it may depend on the first results.
     pub fn fix_within(&mut self, within: f64) {
         self.rules.within = within;
     }
@@ -237,7 +238,7 @@ impl Race {
         share * self.rules.alpha / (count.max(2) - 1) as f64
     }
 
-    /// Error probability of the confidence sequence of one candidate and one constraint.
+    /// Error probability of a confidence sequence for one candidate and one constraint.
     fn level_of_constraints(&self) -> f64 {
         let count = self.places.iter().filter(|&&place| place != usize::MAX).count();
         0.5 * self.rules.alpha / (count.max(1) * self.rules.constraints.max(1)) as f64
@@ -274,7 +275,8 @@ impl Race {
             || self.rules.constraints == 0
     }
 
-    /// Mean amount by which a candidate breaks a constraint, and the half width of its interval.
+    /// Mean amount by which a candidate breaks a constraint. The second number is the half width of
+    /// its interval.
     #[must_use]
     pub fn excess(&self, candidate: usize, constraint: usize) -> (f64, f64) {
         let moments = &self.excesses[candidate][constraint];
@@ -309,10 +311,9 @@ impl Race {
 
     /// Whether the race is over.
     ///
-    /// A survivor is *certain* if its bound is within the indifference zone. The race does not end
-    /// before the leader is certain. Then it goes on until all survivors are certain, with two
-    /// exceptions: it ends at once if there are too many survivors, and after at most twice as many
-    /// pairs.
+    /// A survivor is *certain* if its bound is within the indifference zone. Once the leader is
+    /// certain, the race goes on until all survivors are certain. There are two exceptions: it ends
+    /// at once if there are too many survivors, and it ends after at most twice as many pairs.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;
@@ -417,7 +418,7 @@ impl Race {
         }
     }
 
-    /// Drops candidates that are certainly worse, and records the leader.
+    /// Drops candidates that are certainly worse than another one, and notes the current leader.
     fn judge(&mut self) {
         if self.pairs() >= self.rules.least {
             if self.pairs() == self.rules.least && self.offset == 0 {

@@ -35,7 +35,7 @@ pub enum ClaimVerdict {
     BorneOut,
     /// The claim cannot hold in enough cells, even if it held in all cells that are still open.
     NotBorneOut,
-    /// Undecided: the open cells determine whether the claim holds in enough cells.
+    /// Undecided: whether the claim holds in enough cells depends on the cells that are still open.
     Undecided,
     NotCheckable,
 }
@@ -68,13 +68,15 @@ pub struct ClaimCell {
     /// Mean of the metric in the judged scenario. For a trend along a key, it is the mean at the
     /// key's last value.
     pub of: Option<f64>,
-    /// Mean in the reference or best other scenario, or at the first value of a trend's key.
+    /// Mean of the metric in the reference scenario, or in the best of the other scenarios. For a
+    /// trend along a key, it is the mean at the key's first value.
     pub to: Option<f64>,
     pub by_difference: bool,
 }
 
 impl ClaimCell {
-    /// Ratio of the means `of` and `to`, or their difference; `None` unless both are known.
+    /// Ratio of the means `of` and `to`. If the claim is about a difference, their difference.
+    /// `None` unless both means are known.
     #[must_use]
     pub fn comparison(&self) -> Option<f64> {
         let (of, to) = (self.of?, self.to?);
@@ -168,7 +170,7 @@ pub fn judge(study: &Study, points: &[Point], results: &Results) -> Vec<Judgemen
     study.claims.iter().map(|claim| court.judge(claim)).collect()
 }
 
-/// Judgements of the claims of a study that was not run, for the reason `why`.
+/// Judgements of all claims of a study that was not run. The text `why` gives the reason.
 #[must_use]
 pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
     let judgement = |claim: &PaperClaim| match &claim.check {
@@ -518,7 +520,7 @@ fn paired(
     ours.iter().filter_map(both).collect()
 }
 
-/// Value of a replication; `None` if it is not measured.
+/// Value of the metric in a replication. `None` if the replication did not measure it.
 fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     if let &[(EVERY, value)] = values {
         return Some(value);

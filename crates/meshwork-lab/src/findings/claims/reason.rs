@@ -4,7 +4,7 @@ use crate::text::number::plural;
 
 use super::{CellState, ClaimVerdict, Judgement};
 
-/// Largest number of cells (combinations of swept values) that an explanation lists one by one.
+/// Maximum number of cells (combinations of swept values) that an explanation lists one by one.
 const MAX_CELLS: usize = 3;
 
 impl Judgement {

@@ -47,7 +47,8 @@ pub struct SummaryRow {
     /// Metrics with their intervals. Metrics that the study names come first.
     pub metrics: Means,
     pub by_size: Vec<SizeRow>,
-    /// Results by owner of the jobs. The study requests the kinds of owner, such as user or group.
+    /// Results for each owner of jobs. The key is a kind of owner that the study requests, such as
+    /// user or group.
     pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerRow>>,
     pub speeds: Vec<(u64, Vec<f64>)>,
     pub differences: Vec<Difference>,
@@ -86,7 +87,8 @@ pub struct Difference {
     /// Difference of each metric from the baseline. The last number is the difference as a fraction
     /// of the baseline's mean.
     pub metrics: Vec<(String, Interval, Option<f64>)>,
-    /// Whether both scenarios refused as many jobs in every run; else nothing is significant.
+    /// Whether both scenarios refused equally many jobs in every run. If they did not, no
+    /// difference is called significant.
     pub same_jobs: bool,
 }
 
@@ -140,7 +142,8 @@ impl Summary {
         Summary { rows: rows.collect(), meanings: Meanings::of(&study.catalogue) }
     }
 
-    /// Writes the tables, each atomically, and removes tables that only an earlier study had.
+    /// Writes the tables of the study, each atomically. Tables that an earlier study wrote and this
+    /// study does not have are removed.
     pub fn write(&self, folder: &Path) -> Result<(), Refused> {
         let by_owner =
             OwnerAttribute::ALL.map(|by| (format!("{}.csv", by.key()), self.by_owner_csv(by)));

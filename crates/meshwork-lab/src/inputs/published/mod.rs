@@ -60,11 +60,12 @@ enum Source {
     Id(&'static str),
     /// The cell is the number in a column times a factor, which converts the unit.
     Times(&'static str, f64),
-    /// The cell is the product of two columns times a factor, which converts the unit.
+    /// The cell is the product of the numbers in two columns and a factor, which converts the unit.
     Product(&'static str, &'static str, f64),
     /// The cell is the quotient of the numbers in two columns, if the second is positive.
     Share(&'static str, &'static str),
-    /// The cell is the time in seconds from the instant in one column to the instant in another.
+    /// The cell is the time in seconds between two instants, each in a column. The earlier one is
+    /// first.
     Between(&'static str, &'static str),
     /// The cell is the word in a column, translated by a list of pairs of words.
     Word(&'static str, &'static [(&'static str, &'static str)]),

@@ -51,7 +51,7 @@ impl Archive {
         self.lines.has(key)
     }
 
-    /// Run with a key; `None` if there is none or its line is unreadable.
+    /// Stored run with a key. `None` if there is none, or if its line is unreadable.
     #[must_use]
     pub fn find(&self, key: &str) -> Option<RunRecord> {
         self.at(self.lines.place(key)?)

@@ -64,7 +64,7 @@ pub struct Head<'a> {
     end: f64,
 }
 
-/// Reads any JSON object and ignores its content, for fields of which only the presence is checked.
+/// Reads any JSON object and skips its content. It serves to check that a field is present.
 struct Object;
 
 impl<'de> Deserialize<'de> for Object {
@@ -129,7 +129,8 @@ pub(super) fn digits(key: &str) -> Option<u128> {
 }
 
 impl Lines {
-    /// Scans one more file, and calls `each` for every run that is not yet indexed.
+    /// Adds the lines of one more file to the index. Calls `each` for every run that is new to the
+    /// index.
     pub(super) fn read(
         &mut self,
         path: &Path,
@@ -260,7 +261,7 @@ impl Lines {
         self.places.len()
     }
 
-    /// Keys and positions of all runs, ordered by key. **O(n log n)**.
+    /// Keys and positions of all runs, sorted by key. **O(n log n)** for *n* runs.
     pub(super) fn places(&self) -> Vec<(u128, Place)> {
         let mut all: Vec<(u128, Place)> =
             self.places.iter().map(|(k, place)| (*k, *place)).collect();

@@ -175,7 +175,7 @@ impl Store {
         findings
     }
 
-    /// Whether a run is indexed. Its line may still turn out to be unreadable.
+    /// Whether the index has a run with this key. Its line may still turn out to be unreadable.
     #[must_use]
     pub fn has(&self, key: u128) -> bool {
         self.known.has(key)
@@ -203,7 +203,7 @@ impl Store {
         &self.known.warnings
     }
 
-    /// Whether a write has failed. After a failure no more runs are stored.
+    /// Whether a write to the store has failed. After a failure, no more runs are stored.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.broken

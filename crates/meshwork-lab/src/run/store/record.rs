@@ -1,4 +1,4 @@
-//! Data of a stored run, its line in the file of runs, and its key.
+//! Data of a stored run, the line of `runs.jsonl` in which they are stored, and the run's key.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub struct RunFindings {
     pub refused: u64,
     pub unusable: u64,
     pub end: f64,
-    /// Speed of each site, if speeds were drawn at random; otherwise empty.
+    /// Speed of each site. Empty unless speeds were drawn at random.
     pub speeds: Vec<f64>,
     /// Number of consecutive arrivals in a batch; 0 without batches.
     pub batch_jobs: u64,

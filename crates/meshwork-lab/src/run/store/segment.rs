@@ -22,7 +22,7 @@ pub const SEGMENTS: &str = "runs";
 const PART: &str = ".jsonl.part";
 const WHOLE: &str = ".jsonl";
 
-/// Interval between syncs to disk, which limits the loss of runs when a computer crashes.
+/// Time between two syncs of a file to disk. If a computer crashes, runs of this time may be lost.
 const SYNC_EVERY: Duration = Duration::from_secs(15);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -124,7 +124,8 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Creates a segment named after the attempt, with a number if that name is taken.
+    /// Creates the segment file of an attempt, named after the attempt. If that name is taken, a
+    /// number is added to it.
     pub(super) fn create(folder: &Path, label: &str, attempt: &str) -> Result<Segment, StoreError> {
         let folder = folder.join(SEGMENTS);
         fs::create_dir_all(&folder).map_err(|error| FileError::making(&folder, &error))?;
@@ -150,7 +151,7 @@ impl Segment {
         &self.part
     }
 
-    /// Seconds since the attempt began, to the millisecond.
+    /// Seconds since the attempt began, rounded to milliseconds.
     pub(super) fn now(&self) -> f64 {
         millis(self.began.elapsed())
     }

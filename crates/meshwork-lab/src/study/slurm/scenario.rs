@@ -122,7 +122,7 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Machine keys that limit which jobs may use which nodes.
+/// Machine keys that decide which jobs may use which nodes.
 pub(super) fn access_keys() -> impl Iterator<Item = &'static str> {
     access::PARAMS.iter().map(|param| param.name)
 }
@@ -185,9 +185,10 @@ fn types_of(
     Ok(Value::Array(tables))
 }
 
-/// Type of nodes as an entry of the machine key `nodes`, without node numbers. `None` if a node has
-/// GPUs of several types. Each socket is an island (a group of cores and GPUs) if the sockets have
-/// equally many GPUs.
+/// Type of nodes as an entry of the machine key `nodes`, but without node numbers.
+///
+/// `None` if a node has GPUs of several types. An island is a group of cores and GPUs. If all
+/// sockets have equally many GPUs, each socket is an island; otherwise the node is.
 fn type_table(kind: &SlurmNodeType, models: &[String], index: usize) -> Option<Table> {
     let own: BTreeSet<Option<u16>> = kind.gpus.iter().map(|gpus| gpus.model).collect();
     if own.len() > 1 {

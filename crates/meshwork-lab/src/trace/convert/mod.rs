@@ -227,7 +227,8 @@ impl Log {
     }
 }
 
-/// Rows of jobs from a table or a published trace, and how many lines are left out for each reason.
+/// Rows of a table of jobs or a published trace. For each reason to leave lines out, the number of
+/// these lines is counted.
 fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     if let Some(PublishedJobs { rows, lines, no_run_time, no_processors, no_submit_time, lost }) =
         published::jobs(shown)?

@@ -36,7 +36,8 @@ impl Distance {
     }
 }
 
-/// Maximum difference between the distribution functions of two sorted samples; 1 if one is empty.
+/// Maximum difference between the distribution functions of two sorted samples. It is 1 if one
+/// sample is empty.
 fn kolmogorov_smirnov(a: &[f64], b: &[f64]) -> f64 {
     let (mut i, mut j, mut largest) = (0, 0, 0.0_f64);
     if a.is_empty() || b.is_empty() {

@@ -23,7 +23,8 @@ pub const MIN_JOBS: usize = 100;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
-    /// Complete study of the model's jobs on a flat machine of the log's size, for `meshwork run`.
+    /// Complete study for `meshwork run`. It simulates the model's jobs on a flat machine that has
+    /// the log's size.
     pub study: Table,
     /// Number of jobs in the log. Equally many are drawn from the model to measure distances.
     pub jobs: u64,

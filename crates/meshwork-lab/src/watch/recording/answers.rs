@@ -35,7 +35,7 @@ pub(super) struct Answers {
     /// are known.
     moved: BTreeMap<JobId, (usize, Placement)>,
     waiting: BTreeMap<JobId, Job>,
-    /// Distinct waiting requests, each with the number of its jobs and one of them.
+    /// Distinct requests of waiting jobs, each with the number of these jobs and one example.
     alike: BTreeMap<Request, (u32, Job)>,
     told: BTreeMap<Request, Answer>,
     questions_left: u32,

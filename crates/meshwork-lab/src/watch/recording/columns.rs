@@ -32,7 +32,8 @@ pub struct Columns {
     pub user: Vec<u32>,
     /// For each job, index in the list of partitions; empty if none is known.
     pub partition: Vec<u32>,
-    /// Index of the site of every start and every node event. A move stays on its site.
+    /// Index of the site for every start of a job and every event of a node. Moves have none,
+    /// because a job stays on its site.
     pub site: Vec<u32>,
     /// Blocks in the placement of each start and each move.
     pub blocks: Vec<u32>,
@@ -41,7 +42,8 @@ pub struct Columns {
     /// For each block, index of its sides in the list of shapes.
     pub shape: Vec<u32>,
     pub parts: PartColumns,
-    /// Number of changed answers of allocators at each instant; empty without reasons for waiting.
+    /// Number of changed answers of allocators at each instant. Empty if the recording has no
+    /// reasons for waiting.
     pub answers: Vec<u32>,
     /// For each changed answer, index of the request in the list of requests.
     pub answered: Vec<u32>,
@@ -63,7 +65,7 @@ pub struct PartColumns {
     pub mem: Vec<u32>,
     /// Thousandths of a GPU of each part.
     pub gpu: Vec<u32>,
-    /// Amount of the resource `other`, which the study defines.
+    /// Amount of the resource `other` in each part. The study defines what this resource is.
     pub other: Vec<u32>,
 }
 
@@ -78,7 +80,7 @@ pub struct Spans {
 }
 
 impl Columns {
-    /// Name, type and length of every column, and the bytes of all columns.
+    /// List of all columns with name, type and length, and the bytes of all columns.
     fn pack(&self) -> (Vec<(&'static str, &'static str, usize)>, Vec<u8>) {
         let mut bytes = Vec::new();
         let mut list = Vec::new();

@@ -49,7 +49,7 @@ pub struct RecordedSite {
     pub words: String,
     /// Wiring with which the site is drawn, such as `mesh`.
     pub wiring: &'static str,
-    /// Sides of the grid of nodes, dimension 0 first.
+    /// Lengths of the sides of the grid of nodes, in order of dimensions.
     pub sides: Vec<u32>,
     /// Speed relative to the machine of the workload's run times.
     pub speed: f64,
@@ -61,7 +61,8 @@ pub struct RecordedSite {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedNodes {
     pub types: Vec<RecordedType>,
-    /// Consecutive nodes of one type: their number, and the index of the type.
+    /// Groups of consecutive nodes of one type. Each has the number of nodes and the index of the
+    /// type.
     pub of: Vec<(u32, u32)>,
 }
 
@@ -153,7 +154,8 @@ pub struct Recording {
     pub notes: Vec<String>,
     /// Distinct requests, to which columns refer by index.
     pub asked: Vec<RecordedRequest>,
-    /// Distinct sides of allocated blocks, to which columns refer by index.
+    /// Distinct shapes of allocated blocks, as lengths of their sides. Columns refer to them by
+    /// index.
     pub shapes: Vec<Vec<u32>>,
     /// Names of users, empty for jobs without one; no names if no user is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -165,8 +167,8 @@ pub struct Recording {
     /// Marks of nodes: those in partitions and reservations, and those with a failed GPU.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<Marked>,
-    /// Reason for which a job waits although it could start. It is `priority`, or `reserved` if the
-    /// scheduler makes reservations; `None` if unknown.
+    /// Reason for which a job waits although it could start. `None` if unknown. It is `priority`,
+    /// or `reserved` if the scheduler makes reservations.
     pub held_up: Option<&'static str>,
     /// Last instant for which reasons for waiting were computed. `None` if they were for all
     /// instants.
@@ -437,7 +439,7 @@ impl Heard {
         Heard { window, tape: Tape::new(window), counts: Counts::default(), marked, asleep }
     }
 
-    /// Creates an observer that also collects the reasons for waiting.
+    /// Creates an observer. It also collects the reasons why jobs wait.
     fn of(window: RecordingWindow, scenario: &Scenario, replication: u64) -> Heard {
         let answers = Answers::of(scenario, replication);
         let tape = Tape::on(scenario.topologies(), window, answers);

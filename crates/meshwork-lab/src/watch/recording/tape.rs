@@ -19,7 +19,7 @@ const MAX_BLOCKS: usize = 1_000_000;
 pub struct RecordingWindow {
     /// Begin of the window. Jobs that wait or run at this time are recorded too.
     pub from: f64,
-    /// Most arrivals; the window ends after the last of them.
+    /// Maximum number of arrivals in the window. After so many, the window ends.
     pub jobs: usize,
 }
 
@@ -38,7 +38,7 @@ pub struct Tape {
     before: u64,
     /// Nodes that were already out of service when the window began.
     down: BTreeMap<(usize, Node), (u64, RunEvent)>,
-    /// Events of the current instant, all of which are kept, or none.
+    /// Events of the current instant. Either all of them are kept, or none.
     instant: Vec<RunEvent>,
     begun: bool,
     known: usize,
@@ -157,7 +157,8 @@ impl Tape {
         }
     }
 
-    /// Stores an event from before the window, if its job is still in the system.
+    /// Stores an event before the window, as long as its job is in the system. An outage of a node
+    /// is stored until the node returns.
     fn remember(&mut self, happening: RunEvent) {
         let id = happening.id;
         self.before += 1;

@@ -77,8 +77,10 @@ fn told(recording: &Recording) -> Vec<RunEvent> {
     all
 }
 
-/// Nodes and queue of a scene, for comparison. A node has the number of its job, 0 for none, or a
-/// number for an outage. A waiting job has its number and its requested nodes.
+/// State of all nodes and of the queue, in a form that can be compared.
+///
+/// A node has the number of the job that holds it, 0 if it is free, or a certain number if it is
+/// out of service. A waiting job has its number and its requested number of nodes.
 fn seen(scene: &Scene) -> (Vec<u64>, Vec<(u64, u64)>) {
     let number = |id: JobId| scene.running()[&id].job.number;
     let owners = scene.topologies().iter().enumerate().flat_map(|(site, topology)| {

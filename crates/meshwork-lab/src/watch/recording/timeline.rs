@@ -27,7 +27,7 @@ fn brief<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Erro
 pub struct Timeline {
     /// Number, counted from 1.
     pub scenario: u64,
-    /// Number, counted from 1.
+    /// Number of the replication, counted from 1.
     pub replication: u64,
     pub title: String,
     /// Swept keys of the scenario and their values, from which the text `title` is made.
@@ -83,7 +83,7 @@ pub struct WaitDistribution {
     pub jobs: usize,
     #[serde(serialize_with = "brief")]
     pub wait: Vec<f64>,
-    /// Share of all jobs that waited at most as long as each selected wait.
+    /// For each selected wait, share of all jobs that waited at most as long.
     #[serde(serialize_with = "brief")]
     pub share: Vec<f64>,
 }
