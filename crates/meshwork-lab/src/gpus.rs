@@ -26,7 +26,7 @@ pub struct AllocationPoint {
     pub arrived: usize,
     /// Mean share of allocated GPUs over the seeds, in per cent.
     pub allocation: f64,
-    /// Standard error of `allocation`; `None` for a single seed.
+    /// Standard error of `allocation`. `None` if there was a single seed.
     pub se: Option<f64>,
     /// Mean amount of free GPUs that typical tasks cannot use, in per cent of all GPUs.
     pub fragmentation: f64,

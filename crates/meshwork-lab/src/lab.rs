@@ -33,7 +33,7 @@ pub struct Options<'a> {
     pub threads: usize,
     pub max_memory: Option<u64>,
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer of the runs' events, without influence on the results.
+    /// Observer of the events of all runs. It does not influence the results.
     pub watcher: Option<&'a dyn Watcher>,
     /// Identifier from [`build`](crate::run::build). Runs of another build are repeated.
     pub build: String,
@@ -67,7 +67,7 @@ pub struct Finished {
     /// Clock of all scenarios, with the date of clock time 0 for dated logs.
     pub clock: Clock,
     pub warnings: Vec<String>,
-    /// Failures of runs or of writing results, one sentence each.
+    /// Error messages of failed runs and of failed writes of results, one sentence each.
     pub failures: Vec<String>,
 }
 
@@ -174,7 +174,8 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings, failures })
 }
 
-/// Results of a study whose runs have already ended, without running or writing anything.
+/// Computes the results of a study whose runs have already ended. It runs nothing and writes
+/// nothing.
 pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     let mut points = expand(study)?;
     windows::open(study, &mut points, &Files::of(study))?;
@@ -403,7 +404,8 @@ pub(crate) fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refuse
     }
 }
 
-/// Writes `experiment.toml`; warns if it replaces another study, or an earlier text of this one.
+/// Writes the text of the study to `experiment.toml`. Returns a warning if this replaces another
+/// study, or an earlier text of the same study.
 pub(crate) fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let path = folder.join(EXPERIMENT);
     let before = std::fs::read(&path).ok();

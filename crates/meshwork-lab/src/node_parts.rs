@@ -16,7 +16,8 @@ pub struct NodePartText {
     #[serde(default = "one")]
     pieces: u32,
     cpu: u32,
-    /// Cores on each island, such as a socket; may be left out for one island.
+    /// Cores on each island of the node, such as a socket. May be left out if the node is a single
+    /// island.
     #[serde(default)]
     islands: Vec<u32>,
     /// Memory that the job holds, in MiB.
@@ -65,7 +66,8 @@ impl NodePartText {
         NodePartText { node, pieces: part.pieces, cpu, islands: cores, mem, gpus, share, other }
     }
 
-    /// Converts parts of several nodes; `number` converts the number or name of a node.
+    /// Makes the placement of a job from its parts of nodes. `number` converts the number or the
+    /// name of a node.
     pub fn placement(
         parts: &[NodePartText],
         topology: &Topology,

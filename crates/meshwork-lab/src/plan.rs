@@ -20,7 +20,7 @@ use meshwork_slurm::hostlist;
 #[serde(deny_unknown_fields)]
 struct StateText {
     now: f64,
-    /// Names of the nodes in the order of their numbers, as a host list.
+    /// Host list with the names of all nodes, in the order of their numbers.
     #[serde(default)]
     names: Option<String>,
     #[serde(default)]
@@ -44,7 +44,7 @@ struct MemoryText {
     waiting: Vec<(Json, f64, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     suspended: Vec<HeldText>,
-    /// State of the allocators as numbers in hexadecimal, because JSON tools round large numbers.
+    /// State of random allocators as hexadecimal numbers, because JSON tools round large numbers.
     allocators: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scheduler: Option<String>,
@@ -483,7 +483,8 @@ fn held_nodes(
     Ok(HeldNodes { site: held.site, placement, since, until, stretch: held.stretch, job })
 }
 
-/// Waiting job from cells by column, submitted at `first_seen` if there is no cell `submit`.
+/// Makes a waiting job from cells, given by column. If there is no cell `submit`, the job was
+/// submitted at `first_seen`.
 fn job_of_row(given: &Map<String, Json>, first_seen: f64) -> Result<Job, String> {
     let mut cells = Vec::new();
     if given.get("submit").is_none_or(Json::is_null) {

@@ -22,7 +22,7 @@ use crate::study::expand::Point;
 use crate::study::input::Input;
 use crate::study::{Refused, Replications, Study};
 
-/// Number of fresh replications of the winner. The baseline gets the same number.
+/// Number of fresh replications of the winner. The baseline has equally many.
 const FRESH: u64 = 20;
 
 /// Largest number of classes of job sizes for which the change from the baseline is reported.
@@ -87,14 +87,14 @@ pub(crate) fn hold_out(
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gain {
-    /// Kind of data: `fresh replications` or `held-out weeks`.
+    /// Data on which winner and baseline were compared: `fresh replications` or `held-out weeks`.
     pub on: &'static str,
     /// Change as a fraction of the baseline's metric, or in its unit on the raw scale.
     pub change: f64,
     /// Ends of the change's 95 % interval. `None` if there are too few values for an interval.
     pub ends: Option<[f64; 2]>,
     pub pairs: u64,
-    /// Whether every change in the 95 % interval is in favour of the winner.
+    /// Whether all changes within the 95 % interval are in favour of the winner.
     pub is_clear: bool,
     /// Change for each class of job sizes. Empty if the comparison is on a held-out part of a log.
     pub classes: Vec<ClassChange>,
@@ -234,7 +234,8 @@ impl Confirmation<'_> {
         })
     }
 
-    /// Compares winner and baseline on the held-out end of the log, by batches of the same jobs.
+    /// Compares winner and baseline on the end of the log, which the race did not read. The values
+    /// are batches of jobs, which are the same in both runs.
     fn held_out(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
         // Neither run stands for all replications.
@@ -285,7 +286,7 @@ impl Confirmation<'_> {
     }
 }
 
-/// Pairs of values with the same replication number, by which both lists are sorted.
+/// Pairs of values with the same replication number. Both lists must be sorted by this number.
 fn paired(ours: &[(u64, f64)], theirs: &[(u64, f64)]) -> Vec<(f64, f64)> {
     let other = |replication: u64| {
         let at = theirs.binary_search_by_key(&replication, |pair| pair.0).ok()?;

@@ -363,7 +363,7 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcom
     Ok(choice)
 }
 
-/// Keys of runs in the order of the store: by scenario, then by replication.
+/// Store keys of runs in the order in which the store has them: by scenario, then by replication.
 pub(crate) fn key_order(runs: &[ScenarioRuns]) -> Vec<u128> {
     let keys = runs.iter().flat_map(ScenarioRuns::keys);
     keys.filter_map(|(_, key)| u128::from_str_radix(&key, 16).ok()).collect()

@@ -1,4 +1,4 @@
-//! Options of a choice among candidates, as texts from the command line or from Python.
+//! Options for choosing the best candidate, as texts from the command line or from Python.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::text::label;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChoiceRequest {
-    /// Indifference zone: a percentage such as `2%`, or a number in the metric's unit.
+    /// Width of the indifference zone: a percentage such as `2%`, or a number in the metric's unit.
     pub within: String,
     /// Confidence level of the guarantee, such as `95%` or `0.95`.
     pub confidence: String,
@@ -28,10 +28,11 @@ pub struct ChoiceRequest {
     pub hold_out: Option<String>,
     /// Settings `KEY=VALUE` of swept keys that identify one candidate as the baseline.
     pub baseline: Vec<String>,
-    /// Metric of the race; `None` for the first metric that the study measures.
+    /// Metric by which the race compares candidates. `None` stands for the first metric that the
+    /// study measures.
     pub metric: Option<String>,
     pub second: Option<String>,
-    /// Whether candidates are compared by differences of the metric (the raw scale), not by ratios.
+    /// Whether candidates are compared by differences of the metric. Otherwise ratios are compared.
     pub raw: bool,
     pub screen_above: usize,
 }
@@ -62,7 +63,7 @@ pub enum Budget {
 /// Indifference zone: candidates that differ by no more than this count as equally good.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Within {
-    /// Indifference zone as a fraction of the best candidate's metric.
+    /// Width of the indifference zone, as a fraction of the best candidate's metric.
     Share(f64),
     Units(f64),
 }
@@ -247,7 +248,7 @@ impl ChoiceRequest {
 pub struct Constraint {
     pub text: String,
     pub metric: String,
-    /// Whether the limit is an upper limit; otherwise it is a lower limit.
+    /// Whether the limit is an upper limit. Otherwise it is a lower limit.
     pub is_upper: bool,
     pub limit: f64,
     /// Number of the metric's own units in one unit of the option's text.
@@ -309,7 +310,7 @@ impl Constraint {
         })
     }
 
-    /// Amount by which a value breaks the limit; 0 or negative if the value meets the limit.
+    /// Amount by which a value breaks the limit. It is 0 or negative if the value meets the limit.
     pub(super) fn excess(&self, value: f64) -> f64 {
         if self.is_upper { value - self.limit } else { self.limit - value }
     }

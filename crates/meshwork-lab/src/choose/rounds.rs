@@ -76,7 +76,8 @@ impl Raced<'_> {
         race.advance(&field, have);
     }
 
-    /// State of the race after all stored runs, and these runs; `find` looks a run up by key.
+    /// State of the race that follows from all stored runs, and the stored runs themselves. The
+    /// function `find` finds a run by its key.
     fn known(
         &self,
         find: &mut dyn FnMut(&str) -> Option<RunFindings>,

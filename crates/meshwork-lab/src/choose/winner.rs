@@ -1,4 +1,4 @@
-//! Writes the winner of a race as a study, and as changed lines of Slurm's configuration files.
+//! Writes the winner of a race as a study, and as changes of Slurm's configuration files.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::study::{SCENARIO_KEYS, Study};
 use crate::text::diff::difference;
 use meshwork_slurm::lines::lines;
 
-/// Scenario of a candidate, with only the keys that the study sets and without default values.
+/// Scenario of a candidate as the study states it. Default values are left out.
 fn scenario_of(study: &Study, point: &Point) -> Table {
     let mut table: Table = study.scenario.clone();
     let settings = study.settings.iter().filter(|setting| {
@@ -82,7 +82,8 @@ impl<'a> GivenScheduler<'a> {
         self.all.get(key)
     }
 
-    /// `SchedulerType` with which Slurm schedules like the candidate's scheduler, if there is one.
+    /// Value of `SchedulerType` with which Slurm schedules like this scheduler. `None` if there is
+    /// none.
     fn plugin(&self) -> Option<&'static str> {
         let has_no_backfill = self.get("bf_interval").and_then(Value::as_str) == Some("never");
         match PLUGINS.iter().find(|(own, _)| *own == self.name)?.1 {

@@ -139,10 +139,11 @@ pub(crate) fn plain(word: &str) -> String {
     if word.is_empty() { "host".to_owned() } else { word }
 }
 
-/// Size limit in bytes of a description, such as a study, a machine or a list.
+/// Maximum size, in bytes, of a file that describes something, such as a study, a machine or a
+/// list.
 pub const MAX_TEXT: u64 = 64 << 20;
 
-/// Size limit in bytes of a file of records that is read as a whole, such as a history.
+/// Maximum size, in bytes, of a file of records that is read as a whole, such as a history.
 pub const MAX_RECORDS: u64 = 1 << 30;
 
 /// Reads a file of at most `most` bytes. Error messages call the file `shown`.

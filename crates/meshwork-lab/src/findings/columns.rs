@@ -9,7 +9,8 @@ use meshwork::scenario::Scenario;
 use crate::findings::summary::{Means, Summary};
 use crate::statistics::Interval;
 
-/// Metrics that have a column only if the study names them; a note reports counts that are not 0.
+/// Metrics that are shown in a column only if the study names them. If a count is not 0, a note
+/// reports it instead.
 const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -140,8 +140,8 @@ fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
 
 struct Pairs {
     runs: Vec<(f64, f64)>,
-    /// Pairs of batches of the same jobs, for a single run on one side; `None` for windows of a
-    /// log.
+    /// Pairs of batches of the same jobs, if one side has a single run. `None` if the values are
+    /// windows of a log.
     batches: Option<Vec<(f64, f64)>>,
     rule: Rule,
 }
@@ -181,7 +181,8 @@ impl Pairs {
         Interval { mean: mean(&values), half_width, replications, method }
     }
 
-    /// Ratio of the means; `None` if the second is not positive, or the first is negative.
+    /// Ratio of the first mean to the second. `None` if the second is not positive, or if the first
+    /// is negative.
     fn ratio(&self) -> Option<Ratio> {
         let (own, base) = (self.interval(0.0).mean?, mean(&self.bases())?);
         if base <= 0.0 || own < 0.0 {

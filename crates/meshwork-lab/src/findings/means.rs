@@ -21,7 +21,8 @@ impl Rule {
         }
     }
 
-    /// Mean of `values`, one for each run; the interval of a single run comes from its `batches`.
+    /// Mean of `values`, which has one value for each run. If there is a single run, its interval
+    /// comes from `batches`.
     pub(super) fn interval(self, values: &[f64], batches: &[f64]) -> Interval {
         let Rule::Windows(stride) = self else { return interval(values, batches) };
         let half_width = half_width_of_windows(values, stride);

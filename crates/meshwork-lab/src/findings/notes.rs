@@ -216,7 +216,8 @@ pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summa
     notes
 }
 
-/// Scenarios of a note, such as ` in 9 of 12 scenarios`; empty if these are all.
+/// Text that says in which scenarios a note holds, such as ` in 9 of 12 scenarios`. It is empty if
+/// the note holds in all of them.
 fn place(study: &Study, points: &[Point], chosen: &[usize]) -> String {
     if chosen.len() == points.len() {
         return String::new();

@@ -40,7 +40,7 @@ pub struct Files {
 
 pub(crate) type Companions = Arc<Mutex<BTreeMap<String, Companion>>>;
 
-/// File whose text becomes part of scenarios, such as a topology.
+/// File whose text becomes part of scenarios, such as a topology file.
 #[derive(Clone, Debug)]
 pub(crate) struct Companion {
     pub(crate) place: PathBuf,

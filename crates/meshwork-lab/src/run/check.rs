@@ -73,7 +73,8 @@ impl From<Problem> for RepeatError {
     }
 }
 
-/// Replays up to `sample` stored runs, spread evenly over the keys, on `threads` threads.
+/// Repeats up to `sample` stored runs on `threads` threads, to check their results. The runs are
+/// spread evenly over all keys.
 pub fn check(
     catalogue: &Catalogue,
     folder: &Path,

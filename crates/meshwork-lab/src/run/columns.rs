@@ -96,7 +96,7 @@ impl<K: Ord> Default for Classes<K> {
 }
 
 impl<K: Ord + Clone> Classes<K> {
-    /// Appends the metrics of a class. Calls must be in ascending order of `run`.
+    /// Appends the metrics of a class of jobs in a run. Calls must be in ascending order of `run`.
     pub(super) fn push<'a>(
         &mut self,
         run: usize,
@@ -159,13 +159,14 @@ pub struct Class<'a, K> {
 }
 
 impl<'a, K> Class<'a, K> {
-    /// Names of the metrics of the class, in the order of the first run with jobs of the class.
+    /// Names of the metrics of this class of jobs. Their order is that of the first run with such
+    /// jobs.
     pub fn names(&self) -> impl Iterator<Item = &'a str> {
         let first = self.rows.first().map_or(usize::MAX, |row| *row);
         self.metrics.row(first).map(|(name, _)| name)
     }
 
-    /// Measured values of a metric, each with the index of its run among the successful runs.
+    /// Measured values of a metric, each with the index of its run. Indices count successful runs.
     pub(super) fn measured(&self, name: &str) -> impl Iterator<Item = (usize, f64)> {
         let column = self.metrics.column(name);
         let cell = |&row: &usize| Some((self.runs[row], *column.get(row)?));

@@ -41,7 +41,7 @@ pub enum EventKind {
     },
 }
 
-/// Stands for no job.
+/// Job ID that stands for no job, in the events of nodes.
 pub(crate) const NOBODY: JobId = JobId(u64::MAX);
 
 impl RunEvent {

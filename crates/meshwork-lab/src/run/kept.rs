@@ -48,13 +48,14 @@ const KINDS: u8 = 7;
 /// Flag in an event's first byte: the event is later than the previous one. The changed bits of its
 /// time follow.
 const LATER: u8 = 8;
-/// Position of the bits in an event's first byte that follow the kind. They give the form of a
-/// request (count, block, subcube or pieces), parts of nodes of a placement, or the kind of an
-/// outage event.
+/// Position of the bits that follow the kind in an event's first byte.
+///
+/// Depending on the kind, they give the form of a request (count, block, subcube or pieces), say
+/// whether a placement has parts of nodes, or give the kind of an outage event.
 const REQUEST: u32 = 4;
 /// Form of a request that is stored as text: a request for pieces (equal parts of nodes).
 const PIECES: u8 = 3;
-/// Flag of a placement that is followed by its parts of nodes.
+/// Flag in an event's first byte: parts of nodes follow the placement.
 const PARTS: u8 = 1;
 const MAX_WORDS: u64 = 1 << 16;
 
@@ -316,9 +317,11 @@ fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
     *before = number;
 }
 
-/// Writes the changed bytes of a time, after a byte with the first and the last position.
-/// `difference` is the exclusive or with the previous time. A time in whole seconds takes two or
-/// three bytes.
+/// Writes those bytes of a time that differ from the previous time. A byte with the positions of
+/// the first and the last of them comes first.
+///
+/// `difference` is the exclusive or of the two times. A time in whole seconds takes two or three
+/// bytes.
 fn write_time(buffer: &mut Vec<u8>, difference: u64) {
     let bytes = difference.to_le_bytes();
     let first = (difference.trailing_zeros() / 8).min(7) as usize;
@@ -342,8 +345,9 @@ pub struct UnreadRecording {
     pub why: String,
 }
 
-/// Calls `visit` with each event of the recording with this key until it returns `false`. Jobs have
-/// their numbers and requests, but neither run times nor estimates.
+/// Calls `visit` with each event of a run's recording, until `visit` returns `false`.
+///
+/// Jobs have their numbers and requests, but neither run times nor estimates.
 pub fn replay(
     folder: &Path,
     key: &str,

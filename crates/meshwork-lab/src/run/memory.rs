@@ -27,7 +27,7 @@ pub fn check_count(study: &Study, limit: Option<u64>) -> Result<(), Refused> {
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Memory in bytes of a run's result without metrics, as measured on a million runs.
+/// Memory in bytes that the result of a run takes without its metrics. Measured on a million runs.
 const BYTES_PER_RUN: u64 = 100;
 
 /// Memory in bytes of one metric of one run. It includes the spare capacity of a growing column.
@@ -112,11 +112,12 @@ pub fn check_runs(
     size(*bytes), size(*limit), if *at_once { ": `--threads` says how many go on at once" } else { "" }
 )]
 pub struct TooMuch {
-    /// Subject and verb with which the error message begins, such as `a run takes`.
+    /// Subject and verb that begin the error message, such as `a run takes`.
     pub what: String,
     pub bytes: u64,
     pub limit: u64,
-    /// Whether a single run would fit, so that only the number of concurrent runs is too high.
+    /// Whether a single run would fit in memory. If so, only the number of concurrent runs is too
+    /// high.
     pub at_once: bool,
 }
 
@@ -131,7 +132,8 @@ pub fn at_once(threads: usize, runs: u64) -> u64 {
     runs.min(threads as u64).max(1)
 }
 
-/// Checks one run of `bytes` bytes, and `at_once` such runs together; `what` begins the message.
+/// Checks that memory suffices for one run of `bytes` bytes, and for `at_once` of them together.
+/// The error message begins with `what`.
 pub fn refuse_at_once(
     limit: Option<u64>,
     bytes: u64,

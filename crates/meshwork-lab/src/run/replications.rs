@@ -50,7 +50,8 @@ pub fn known(
     (Results::of(runs, replications), missing.iter().sum())
 }
 
-/// Number of replications before results are known: at most two if all have the same jobs.
+/// Number of replications that a scenario needs before any result is known. It is at most two if
+/// all replications have the same jobs.
 pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     let least = match replications {
         Replications::Fixed(count) => *count,

@@ -1,4 +1,5 @@
-//! All missing replications of all scenarios, numbered consecutively but not listed.
+//! Round of runs: the replications that scenarios lack. They are numbered, but not stored as a
+//! list.
 
 use std::ops::Range;
 

@@ -39,7 +39,7 @@ pub struct Runner<'a> {
     /// Called after every run, and repeatedly during long runs. It may be called from any thread,
     /// but calls do not overlap.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer without influence on the results.
+    /// Observer of the runs. It does not influence the results.
     pub watcher: Option<&'a dyn Watcher>,
     /// Called before every run, from any thread. `true` stops the study.
     pub stop: &'a (dyn Fn() -> bool + Sync),
@@ -62,9 +62,10 @@ impl Runner<'_> {
         Ok(Results { store_error, outdated, stopped, ..Results::of(runs, self.replications) })
     }
 
-    /// Makes runs in rounds until the scenarios have all the replications that are needed.
+    /// Runs the scenarios in rounds, until all of them have the replications that they need.
     ///
-    /// The first round has `wanted` replications. After each round, `next` sets the numbers anew.
+    /// In the first round, scenarios have the numbers of replications in `wanted`. After each
+    /// round, `next` computes new numbers.
     pub(crate) fn rounds(
         &self,
         threads: usize,
@@ -120,9 +121,9 @@ impl<'a, 'b> Shared<'a, 'b> {
         stops
     }
 
-    /// Makes the runs that the store lacks before any stored run is read.
+    /// Makes the runs that the store lacks, so that all of them precede the reading of stored runs.
     ///
-    /// Does nothing with a watcher, which must see stored runs first.
+    /// If there is a watcher, does nothing, because the watcher must see stored runs first.
     fn ahead(&self, threads: &Threads, round: &Round) {
         self.are_counted.store(false, Ordering::Relaxed);
         let Some(store) = self.runner.store.as_ref().filter(|store| !locked(store).is_empty())
@@ -271,7 +272,8 @@ impl<'a, 'b> Shared<'a, 'b> {
         run
     }
 
-    /// If a stored run lacks its requested per-job output, it is repeated.
+    /// Whether all requested files of per-job output of a run exist. If not, a stored run is
+    /// repeated.
     fn has_job_output(&self, key: &str) -> bool {
         self.runner.jobs.as_ref().is_none_or(|(folder, formats)| {
             formats.iter().all(|&format| joboutput::path(folder, key, format).is_file())

@@ -133,7 +133,7 @@ impl ScenarioRuns {
         &self.ended.refused
     }
 
-    /// Log lines that are no jobs, for each successful run.
+    /// For each successful run, number of lines in the log that are not jobs.
     #[must_use]
     pub fn unusable(&self) -> &[u64] {
         &self.ended.unusable
@@ -187,7 +187,8 @@ impl ScenarioRuns {
         self.ended.sizes.gathered()
     }
 
-    /// Results for every requested kind of owner. The name is `None` for jobs of unknown owners.
+    /// Results for each requested kind of owner, such as user or group. A name is `None` if it
+    /// stands for jobs of unknown owners.
     pub fn owners(&self) -> impl Iterator<Item = (OwnerAttribute, Vec<Class<'_, Option<String>>>)> {
         self.ended.owners.iter().map(|(by, classes)| (*by, classes.gathered()))
     }
@@ -199,7 +200,8 @@ impl ScenarioRuns {
         (0..self.ended()).filter(is_whole).map(|row| self.ended.run(row))
     }
 
-    /// Run at `index` in order of replications. Only the first few successful runs have batches.
+    /// Run at `index`, where runs are in order of replications. Only the first few successful runs
+    /// still have results by batch.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Run> {
         if self.failed.is_empty() {

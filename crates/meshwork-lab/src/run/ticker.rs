@@ -64,7 +64,8 @@ impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
         (self.shared.runner.progress)(*progress);
     }
 
-    /// Subtracts an ended run from the unfinished ones, since it now counts as finished.
+    /// Removes a run from the progress of unfinished runs when it has ended. It then counts as a
+    /// finished run.
     pub(super) fn end(&mut self) {
         let mut progress = locked(&self.shared.progress);
         progress.begun = (progress.begun - self.told.0).max(0.0);

@@ -101,7 +101,8 @@ pub(crate) fn arrivals(
     Ok(arrivals)
 }
 
-/// Span from the first to the last arrival, with the indices of windows without arrivals.
+/// Time span of a log from the first to the last arrival. It lists the indices of all windows in
+/// which no job arrives.
 fn span(
     scenario: &Scenario,
     path: &str,

@@ -274,7 +274,7 @@ impl SlurmMachine {
         self.parts = OnceLock::new();
     }
 
-    /// Number of nodes on which jobs of at least one partition may run.
+    /// Number of nodes that at least one partition lets jobs use.
     #[must_use]
     pub fn nodes_up(&self) -> u32 {
         let mut up = NodeSet::empty(self.reading.hosts.count());

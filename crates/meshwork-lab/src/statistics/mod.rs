@@ -30,7 +30,7 @@ impl Method {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     pub mean: Option<f64>,
-    /// Half the width of the interval; `None` if there is too little data.
+    /// Half the width of the interval. `None` if there are too few values.
     pub half_width: Option<f64>,
     /// Number of values that the mean comes from: of replications, or of windows of a log.
     pub replications: u64,
@@ -44,10 +44,10 @@ impl Interval {
         self.mean.zip(self.half_width).is_some_and(|(mean, half_width)| mean.abs() > half_width)
     }
 
-    /// Factor by which the data must grow so that the interval excludes 0, if the mean does not
-    /// change.
+    /// Factor by which the data must grow so that the interval excludes 0. It assumes that the mean
+    /// does not change.
     ///
-    /// `None` if it excludes 0 already, or if it is unknown.
+    /// `None` if the interval excludes 0 already, or if the factor is unknown.
     ///
     /// ```
     /// use meshwork_operator::paired::interval;
@@ -142,7 +142,7 @@ pub fn half_width_of_batches_at(batches: &[f64], confidence: f64) -> Option<f64>
     Some(quantile(degrees, confidence) * error)
 }
 
-/// Standard error of the mean over a run's batches, with its degrees of freedom.
+/// Standard error of the mean over the batches of a run, and its number of degrees of freedom.
 fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
     if batches.len() < 2 {
         return None;
@@ -164,7 +164,8 @@ fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
 /// Minimum number of batches for estimating their correlation. With fewer, it counts as 0.
 const MIN_BATCHES: usize = 8;
 
-/// Largest correlation of consecutive batches; a higher one cannot be told from a trend.
+/// Largest correlation of consecutive batches that is estimated. A higher correlation cannot be
+/// told from a trend.
 const MAX_CORRELATION: f64 = 0.9;
 
 /// Half the width of the 95 % interval of a mean over windows of one log.

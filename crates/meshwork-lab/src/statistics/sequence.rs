@@ -79,7 +79,8 @@ impl RunningMoments {
         self.half_width_by(factor(self.count, alpha))
     }
 
-    /// Half width of the confidence sequence, whose width in standard deviations is `factor`.
+    /// Half width of an interval of the confidence sequence. `factor` is this half width in
+    /// standard deviations.
     pub(crate) fn half_width_by(&self, factor: f64) -> f64 {
         if self.count < 2.0 || factor.is_infinite() {
             return f64::INFINITY;

@@ -52,7 +52,8 @@ pub fn tau(series: &[f64]) -> Option<f64> {
     Some(balance as f64 / pairs as f64)
 }
 
-/// Whether the queue of a scenario grows, at the significance level of 5 % at critical load.
+/// Whether the queue of a scenario grows over the run. At critical load, the answer is yes with a
+/// probability of 5 %.
 #[must_use]
 pub fn is_growing(taus: &[f64]) -> bool {
     match taus {

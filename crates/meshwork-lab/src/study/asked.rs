@@ -56,7 +56,8 @@ pub struct StudyRequest {
     /// Time spans of logs, for a study whose replications are windows of a log.
     #[serde(default, rename = "span", skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
-    /// Texts of files that became part of scenarios, by the path of the copy in the results folder.
+    /// Texts of files that are part of scenarios. The key is the path of the file's copy in the
+    /// results folder.
     #[serde(skip)]
     pub(crate) texts: BTreeMap<String, String>,
 }
@@ -140,7 +141,8 @@ impl StudyRequest {
         }
     }
 
-    /// Possible paths of each input file, by its path in scenarios, in the order of trial.
+    /// Possible paths of each input file, in the order in which they are tried. The key is the
+    /// file's path in scenarios.
     #[must_use]
     pub fn found(&self, folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
         let places = |input: &RequestedInput| {
@@ -194,7 +196,8 @@ impl StudyRequest {
         Ok(asked.name.clone().or(own).or_else(stem))
     }
 
-    /// Record for a folder without `asked.toml`, completed by [`learn`](StudyRequest::learn).
+    /// Record for a results folder that has no `asked.toml`. Its input files are added later by
+    /// [`learn`](StudyRequest::learn).
     #[must_use]
     pub fn guess() -> StudyRequest {
         StudyRequest { file: EXPERIMENT.to_owned(), ..StudyRequest::default() }

@@ -57,11 +57,11 @@ pub enum AxisKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     pub along: Option<usize>,
-    /// Index of the axis with a colour per value.
+    /// Index of the axis that has one colour for each value.
     pub colour: Option<usize>,
-    /// Index of the axis with a panel per value.
+    /// Index of the axis that has one panel for each value.
     pub panel: Option<usize>,
-    /// Indices of the axes with a selector in the page.
+    /// Indices of the axes whose value is selected in the page.
     pub chosen: Vec<usize>,
 }
 
@@ -84,7 +84,7 @@ impl PlotAxis {
         self.labels.len()
     }
 
-    /// Index of a scenario's value on each axis; scenarios are numbered from 1.
+    /// Index of the scenario's value on each axis. `scenario` is a number counted from 1.
     pub fn places(axes: &[PlotAxis], scenario: usize) -> Vec<usize> {
         let mut rest = scenario - 1;
         let mut places = vec![0; axes.len()];
@@ -120,7 +120,7 @@ fn whole(label: String) -> String {
 }
 
 impl Layout {
-    /// Assigns a role to each axis with several values; `along`, if given, is the x axis.
+    /// Assigns a role to each axis that has several values. If `along` is given, it is the x axis.
     pub fn of(axes: &[PlotAxis], along: Option<usize>) -> Layout {
         let mut rest: Vec<usize> =
             (0..axes.len()).filter(|&i| axes[i].count() > 1 && Some(i) != along).collect();
@@ -175,7 +175,8 @@ impl Layout {
     }
 }
 
-/// Removes and returns the last axis of `rest` with the highest rank that `will_do` accepts.
+/// Removes an axis from `rest`, and returns it. Of the axes that `will_do` accepts, it is the one
+/// with the highest rank, the last of several.
 fn take<R: Ord>(
     rest: &mut Vec<usize>,
     will_do: impl Fn(&usize) -> bool,
@@ -211,7 +212,7 @@ fn contrasted(study: &Study) -> Vec<String> {
     keys
 }
 
-/// Index of a scenario in the sweep, given the index of its value on each axis.
+/// Index of a scenario in the order of the sweep. `at` has the index of its value on each axis.
 pub fn index(axes: &[PlotAxis], at: &[usize]) -> usize {
     axes.iter().zip(at).fold(0, |index, (axis, &at)| index * axis.count() + at)
 }

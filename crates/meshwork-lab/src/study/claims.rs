@@ -23,7 +23,8 @@ pub enum ClaimCheck {
     Cells(Test),
 }
 
-/// Test of a claim: a relation in a cell, and the number of cells in which it must hold.
+/// Test of a claim: a relation that is checked in each cell (combination of swept values). It also
+/// says in how many cells the relation must hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
     pub metric: String,
@@ -59,7 +60,7 @@ pub enum Relation {
     /// The metric is the lowest or highest among scenarios that differ in the keys of `of`.
     Extreme {
         of: SweptValues,
-        /// Whether the metric must be the lowest; otherwise it must be the highest.
+        /// Whether the metric must be the lowest. Otherwise it must be the highest.
         lowest: bool,
         /// Tolerance as a fraction of the best metric among the other scenarios. The judged metric
         /// may be worse than the best one by so much.

@@ -52,7 +52,8 @@ impl LogStart {
         LogStart { unix: unix as i64, offset: None, zone: None }
     }
 
-    /// Label of the log's time zone, `local time` if only the offset is known, or else `UTC`.
+    /// Label of the log's time zone. It is `local time` if only the offset is known, and `UTC`
+    /// otherwise.
     #[must_use]
     pub fn place(&self) -> String {
         match (self.offset, &self.zone) {

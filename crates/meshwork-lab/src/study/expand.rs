@@ -40,7 +40,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Number of whole windows between two instants, including windows in which no job arrives.
+    /// Number of whole windows between two instants. Windows in which no job arrives count too.
     #[must_use]
     pub fn between(first: f64, last: f64, length: f64, stride: f64) -> u64 {
         let rest = (last - first - length) / stride;
@@ -74,7 +74,8 @@ pub(crate) fn window(first: f64, length: f64, stride: f64, index: u64) -> (f64, 
 }
 
 impl Point {
-    /// Scenario for one replication; a window's ends are `workload.from` and `workload.until`.
+    /// Scenario for one replication. If it is a window of a log, `workload.from` and
+    /// `workload.until` are the window's ends.
     pub fn scenario_of(
         &self,
         catalogue: &Catalogue,
@@ -111,9 +112,10 @@ pub fn count(study: &Study) -> Result<u64, Refused> {
     }
 }
 
-/// Makes every scenario of a study, in the order of `[sweep]`, where the last key changes fastest.
+/// Makes all scenarios of a study, in the order of the keys in `[sweep]`.
 ///
-/// Settings of the command line are applied after the sweep, to every swept component.
+/// The value of the last key changes fastest. `--set` options are applied after the sweep, to every
+/// swept component.
 pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
     let points = points(study)?.collect::<Result<Vec<Point>, Refused>>()?;
     if let (Replications::Precision { of, .. }, Some(point)) = (&study.replications, points.first())
@@ -191,7 +193,7 @@ fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
     blame(study, problem, origin.map(|(_, _, origin)| origin))
 }
 
-/// Command line setting that causes a problem; `None` if the scenario has it without settings.
+/// The `--set` option that causes a problem. `None` if the problem remains without such options.
 fn setting_to_blame<'l, 's>(
     study: &Study,
     laid: &'l [Laid<'s>],

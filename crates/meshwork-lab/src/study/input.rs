@@ -26,7 +26,8 @@ pub struct Trace {
 }
 
 impl Input {
-    /// Digest for the key of a run: the workload's, and after a colon the outage trace's, if any.
+    /// Combined digest of the input files, for [`key`]. It consists of the workload's digest and,
+    /// after a colon, that of the outage trace, if any.
     #[must_use]
     pub fn digest(&self) -> String {
         digest_of(Some(&self.blake3), self.trace.as_ref().map(|trace| trace.blake3.as_str()))

@@ -13,7 +13,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Builds the map; it is empty if the text is no TOML. **O(*n* log *n*)** in its length.
+    /// Builds the map from a text. It is empty if the text is not TOML. **O(*n* log *n*)** for a
+    /// text of *n* bytes.
     #[must_use]
     pub fn of(text: &str) -> Lines {
         let mut lines = Lines::default();

@@ -63,9 +63,10 @@ pub enum Replications {
     Fixed(u64),
     /// Replications are added until the confidence interval of a metric's mean is narrow enough.
     Precision {
-        /// Half width, relative to the mean, at which no more replications are added.
+        /// Relative half width (half width divided by mean) at which no more replications are
+        /// added.
         target: f64,
-        /// Number of replications before the interval is first computed, at least 2.
+        /// Minimum number of replications, at least 2. Before that, no interval is computed.
         least: u64,
         most: u64,
         of: String,
@@ -329,7 +330,8 @@ impl Study {
         self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
     }
 
-    /// Restores the name and the input files of a study in a results folder.
+    /// Restores the name of a study that is read from a results folder, and the paths of its input
+    /// files.
     fn came_from(&mut self, asked: &StudyRequest) {
         self.found = asked.found(&self.folder);
         let names_itself =
@@ -469,7 +471,8 @@ pub fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Command that reads a file by its name, such as a log; `None` if it may be a study.
+/// Command that can read a file, guessed from the file's name. An example is the name of a log.
+/// `None` if the file may be a study.
 ///
 /// ```
 /// use meshwork_lab::study::command_for;

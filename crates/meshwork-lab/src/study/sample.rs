@@ -38,7 +38,8 @@ pub fn sample(study: &Study) -> Vec<usize> {
     scenarios
 }
 
-/// PlotAxis along which [`sample`] selects scenarios: the compared one, else the longest.
+/// Index of the axis along which [`sample`] selects scenarios. It is the axis that the study
+/// compares, or else the longest one.
 pub fn along(axes: &[PlotAxis]) -> Option<usize> {
     let several = (0..axes.len()).filter(|&i| axes[i].count() > 1);
     compared(axes).or_else(|| several.max_by_key(|&i| axes[i].count()))

@@ -281,7 +281,8 @@ impl Writer<'_> {
         })
     }
 
-    /// Adds to the schema that a workload can be a table whose key `site` names a site's folder.
+    /// Changes the schema so that a workload may be a table with the key `site`, which names a
+    /// folder.
     fn allow_site(&mut self) {
         let mut folder = self.table(&workload::FAMILY.common.iter().collect::<Vec<_>>());
         folder["properties"]["site"] = json!({ "type": "string" });

@@ -3,7 +3,7 @@
 
 use meshwork::scenario::Scenario;
 
-/// Cost of a run in jobs times nodes times load, of which only ratios are meaningful.
+/// Estimated cost of a run: jobs times nodes times load. Only ratios of costs are meaningful.
 #[must_use]
 pub fn nominal(scenario: &Scenario) -> f64 {
     let number = |table: &str, key: &str| {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::files::{host, plain};
 
-/// Shard: one of the `of` parts into which the runs of a study are divided.
+/// Shard, which is one of `of` parts of a study's runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     pub index: u64,

@@ -62,7 +62,7 @@ pub fn next_submission(folder: &Path) -> u64 {
     (1..).find(|number| !is_taken(number)).unwrap_or(1)
 }
 
-/// Stores the deal of the next submission without a batch script; returns the file's path.
+/// Stores the deal of the next submission, which has no batch script. Returns the path of the file.
 pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     let submissions = folder.join(SUBMISSIONS);
     fs::create_dir_all(&submissions).map_err(|error| FileError::making(&submissions, &error))?;
@@ -80,7 +80,8 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     }
 }
 
-/// Duration of a shard's task that is worth starting and soon scheduled.
+/// Intended duration of a shard's task. It is long enough to be worth starting, and short enough to
+/// be scheduled soon.
 const TASK: Duration = Duration::from_secs(1800);
 
 impl SubmissionPlan {

@@ -23,7 +23,8 @@ use crate::sweep::deal::{Deal, is_whole};
 use crate::sweep::shard::stored;
 use crate::text::shown;
 
-/// Time without writes, six times their interval, after which an attempt counts as dead.
+/// Time without writes after which an attempt is considered dead. It is six times the interval
+/// between two writes.
 const SILENCE: Duration = Duration::from_secs(BEAT.as_secs() * 6);
 
 /// Largest difference between the clocks of two computers that is accepted.
@@ -133,7 +134,7 @@ impl Known {
     }
 }
 
-/// Failed runs in `failures.csv`. Unreadable lines are skipped: their runs count as not run.
+/// Failed runs that `failures.csv` lists. If a line is unreadable, its run counts as not run.
 fn listed_failures(folder: &Path, points: &[Point]) -> BTreeMap<(usize, u64), String> {
     let mut failures = BTreeMap::new();
     let Ok(mut reader) = csv::Reader::from_path(folder.join("failures.csv")) else {
@@ -171,7 +172,8 @@ pub fn failures(
     failures
 }
 
-/// Runs that are neither stored nor failed; `has` and `find` look up the store by key.
+/// Runs that are neither stored nor known to have failed. The functions `has` and `find` look up
+/// the store by key.
 pub(crate) fn missing(
     stored: &Stored,
     has: &(dyn Fn(u128) -> bool + Sync),

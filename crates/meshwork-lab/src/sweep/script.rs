@@ -33,7 +33,7 @@ pub struct Script {
     pub memory: u64,
     pub partition: Option<String>,
     pub account: Option<String>,
-    /// Options of the race, if the submission runs a round of a race. `None` if it runs a study.
+    /// Options of a race, if the submission runs one of its rounds. `None` if it runs a study.
     pub race: Option<RaceWords>,
 }
 
@@ -176,7 +176,7 @@ impl Script {
         self.settings.iter().map(|setting| format!(" --set {}", quoted(setting))).collect()
     }
 
-    /// Shell expression for the index of a task's shard.
+    /// Shell expression that computes the index of a task's shard.
     fn index(&self) -> String {
         let is_split = self.arrays().len() > 1;
         if self.shards == 1 {

@@ -43,7 +43,7 @@ pub struct Ended {
     pub failures: Vec<String>,
 }
 
-/// Runs a shard, and appends new runs to the segment of this attempt.
+/// Runs a shard of a study. New runs are appended to the segment file of this attempt.
 pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> {
     let prepared = prepare(study, work.threads, work.max_memory, true)?;
     begin(study, &work.folder, &prepared, &work.build)?;

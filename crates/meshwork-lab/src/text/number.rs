@@ -51,7 +51,7 @@ pub fn significant(number: f64, digits: i32) -> String {
     trimmed(fixed(number, if number.abs() > 0.0 { decimals(number, digits) } else { 0 }))
 }
 
-/// Removes zeros at the end of the decimals, unless an exponent follows them.
+/// Removes zeros at the end of a number's decimals. A number with an exponent is unchanged.
 pub fn trimmed(text: String) -> String {
     if text.contains('.') && !text.contains('e') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()

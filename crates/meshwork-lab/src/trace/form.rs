@@ -49,7 +49,7 @@ fn names() -> impl Iterator<Item = (&'static Column, usize)> {
     texts.filter_map(|column| Some((column, column.field?)))
 }
 
-/// Whether tables of jobs have no column for a field, by index from 0.
+/// Whether tables of jobs have no column for a field of a log. Fields have indices from 0.
 fn has_no_column(field: usize) -> bool {
     field != 4 && COLUMNS.iter().all(|column| column.field != Some(field))
 }
@@ -111,7 +111,7 @@ pub(super) fn without_place(
     says
 }
 
-/// Replaces names in a column by numbers from 1, unless all are numbers; whether it did.
+/// If the column contains names, numbers them from 1 and replaces them. Returns whether it did.
 fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     let is_none =
         |(record, job): &(Record, Job)| record.fields[field] < 0.0 && column.get(job).is_some();

@@ -84,7 +84,7 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     Ok(kept)
 }
 
-/// Draws the jobs of a workload, which messages call `name`, for a flat machine.
+/// Draws the jobs of a workload for a flat machine. Error messages call the workload `name`.
 pub(super) fn draw(
     catalogue: &Catalogue,
     (name, workload): (&str, Table),

@@ -85,7 +85,7 @@ impl Live {
     }
 }
 
-/// Observer that sends all events to the consumer. It ends the run if the consumer is gone.
+/// Observer that sends all events to a consumer. If the consumer is gone, it ends the run.
 struct Teller {
     sender: SyncSender<RunEvent>,
     is_alone: bool,

@@ -30,12 +30,11 @@ pub struct NodeUse {
     pub most: Option<JobId>,
 }
 
-/// A machine and its queue, reconstructed from the events of a run. Each node has an owner: the job
-/// that holds it. Where jobs share nodes, cores are counted instead, and nodes have no owner.
+/// State of a machine and its queue, reconstructed from the events of a run.
 ///
-/// Each node has an owner: the job that holds it. Where jobs share nodes, cores are counted
-/// instead, and nodes have no owner. An event takes **O(log n)** with *n* jobs in the system, plus
-/// the number of nodes that change owner.
+/// The owner of a node is the job that holds it. If jobs share nodes, cores are counted instead,
+/// and nodes have no owner. Processing an event takes **O(log n)** with *n* jobs in the system,
+/// plus the number of nodes that change owner.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
     topologies: Vec<Topology>,
@@ -186,7 +185,8 @@ impl Scene {
         self.free[site]
     }
 
-    /// Use of each node of a site, computed anew; `None` if jobs do not share its nodes.
+    /// Use of each node of a site, computed anew at each call. `None` if jobs do not share the
+    /// site's nodes.
     #[must_use]
     pub fn node_uses(&self, site: usize) -> Option<Vec<NodeUse>> {
         let types = self.topologies[site].types()?;
@@ -325,7 +325,8 @@ mod tests {
     use crate::run::event::NOBODY;
     use crate::watch::{EventKind, Live, Next, RunEvent, Scene};
 
-    /// Compares the means of a scene with the metrics of the run, and checks its node counts.
+    /// Compares the mean utilization and fragmentation of a scene with the metrics of its run. Also
+    /// checks the scene's counts of nodes.
     fn agree(scheduler: &str) -> f64 {
         let text = format!(
             "scheduler = '{scheduler}'\nmachine = {{ topology = 'mesh', dims = [8, 6] }}\n\

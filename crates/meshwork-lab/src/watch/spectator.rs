@@ -24,7 +24,7 @@ const MAX_NODES: u64 = 1 << 16;
 /// State of the machine and queue of a run in progress.
 #[derive(Clone, Debug)]
 pub struct RunSnapshot {
-    /// Swept values of the scenario, if any.
+    /// Swept values of the scenario as text. Empty if nothing is swept.
     pub scenario: String,
     /// Number of the replication, counted from 0.
     pub replication: u64,
@@ -33,9 +33,10 @@ pub struct RunSnapshot {
     pub ended: bool,
 }
 
-/// Latest snapshot, at most about half a second old, of one run at a time.
+/// Latest snapshot of a run in progress, at most about half a second old.
 ///
-/// After the observed run has ended, the next run to begin is observed. Other runs cost nothing.
+/// One run is observed at a time. After it has ended, the next run that begins is observed. Runs
+/// that are not observed cost nothing.
 #[derive(Debug, Default)]
 pub struct Spectator {
     is_busy: AtomicBool,

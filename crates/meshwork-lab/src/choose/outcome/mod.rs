@@ -25,7 +25,7 @@ pub enum RaceEnd {
     Decided,
     /// The budget of runs does not allow another round.
     Budget,
-    /// The caller stopped the race, or its time ran out.
+    /// The caller stopped the race, or its time budget was used up.
     Interrupted,
     /// The race has run the maximum number of replications.
     Most,
@@ -57,7 +57,8 @@ pub struct Candidate {
     pub label: String,
     pub fate: Fate,
     pub replications: u64,
-    /// Geometric mean, or arithmetic if raw values are compared; `None` without a run.
+    /// Geometric mean of the metric. If raw values are compared, the arithmetic mean. `None` if the
+    /// candidate has no run.
     pub mean: Option<f64>,
     /// Mean of the second metric, which shows the trade-off. `None` if only one metric was
     /// requested.
@@ -102,7 +103,7 @@ pub struct ChoiceOutcome {
     constraints: Vec<Constraint>,
     /// Index of the recommended candidate. `None` if no candidate has a value of the metric yet.
     pub recommended: Option<usize>,
-    /// Reason of the recommendation: `leader`, `baseline`, `simplest` or `none`.
+    /// Reason why the candidate is recommended: `leader`, `baseline`, `simplest` or `none`.
     pub reason: &'static str,
     /// Upper bound on how much worse the recommended candidate is than the best one. It is on the
     /// scale on which candidates are compared.
@@ -118,7 +119,7 @@ pub struct ChoiceOutcome {
     pub effects: Vec<Effect>,
     pub looks: Vec<Look>,
     pub options: Vec<String>,
-    /// Number of runs of the race, including runs that were read from the store.
+    /// Number of runs that the race has used, including runs that were read from the store.
     pub runs: u64,
     /// Number of runs that the study would have needed without a race. Every candidate would then
     /// have as many replications as the winner.
@@ -238,7 +239,8 @@ impl ChoiceOutcome {
         })
     }
 
-    /// Whether all measurements on fresh data confirm the winner's gain; `None` if there are none.
+    /// Whether every measurement on fresh data confirms that the winner is better. `None` if
+    /// nothing was measured on fresh data.
     #[must_use]
     pub fn is_confirmed(&self) -> Option<bool> {
         (!self.gains.is_empty()).then(|| self.gains.iter().all(|gain| gain.is_clear))

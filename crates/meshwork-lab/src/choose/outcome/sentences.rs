@@ -329,7 +329,8 @@ impl ChoiceOutcome {
         }
     }
 
-    /// Ends of the confidence interval of an effect, as changes of the metric, the lower end first.
+    /// Ends of the confidence interval of an effect, lower end first. They are changes of the
+    /// metric.
     pub(super) fn effect_ends(&self, effect: &Effect) -> Option<[f64; 2]> {
         let half = effect.half_width?;
         let mut ends = [effect.effect - half, effect.effect + half].map(|at| self.scale.change(at));

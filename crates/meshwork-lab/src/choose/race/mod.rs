@@ -53,7 +53,7 @@ pub trait Field {
     /// Value of the metric in one run, on a scale on which smaller values are better.
     fn value(&self, candidate: usize, replication: u64) -> Result<f64, NoValue>;
 
-    /// Amount by which one run breaks a constraint; 0 or negative if the run meets it.
+    /// Amount by which one run breaks a constraint. It is 0 or negative if the run meets it.
     fn excess(&self, candidate: usize, constraint: usize, replication: u64)
     -> Result<f64, NoValue>;
 
@@ -72,7 +72,7 @@ pub enum Fate {
     Racing,
     Beaten {
         by: usize,
-        /// Pairs of replications after which the candidate was dropped.
+        /// Number of pairs of replications after which the candidate was dropped.
         pairs: u64,
         /// Mean difference from the better candidate, on the scale on which the race compares.
         /// `least` is the lower end of its confidence interval.
@@ -95,7 +95,7 @@ pub struct Look {
     /// Number of replications that every survivor has run in the race itself, after any screening.
     pub pairs: u64,
     pub racing: usize,
-    /// Index of the leader, the survivor with the smallest bound.
+    /// Index of the leader, which is the surviving candidate with the smallest bound.
     pub leader: usize,
     pub bound: f64,
 }
@@ -283,7 +283,7 @@ impl Race {
         (moments.mean(), moments.half_width(self.level_of_constraints()))
     }
 
-    /// Upper bound on a survivor's distance from the best candidate.
+    /// Upper bound on how much worse a surviving candidate is than the best one.
     #[must_use]
     pub fn bound(&self, candidate: usize) -> f64 {
         self.bound_by(candidate, &self.racing(), factor(self.pairs() as f64, self.level()))

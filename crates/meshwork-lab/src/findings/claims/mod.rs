@@ -60,7 +60,7 @@ pub enum CellState {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimCell {
-    /// Values of the swept keys by which this cell differs from the claim's other cells.
+    /// Values of swept keys that distinguish this cell of the claim from its other cells.
     pub at: SweptValues,
     pub holds: CellState,
     /// Size of the jobs that are judged. `None` if jobs of all sizes count.
@@ -544,7 +544,7 @@ fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     }
 }
 
-/// State of a claim that a metric is lowest or highest, compared with one other scenario.
+/// Tests the claim that a mean difference is at least 0. The mean alone decides.
 fn is_not_negative(differences: &[f64]) -> CellState {
     match mean(differences) {
         None => CellState::Open,
@@ -553,7 +553,7 @@ fn is_not_negative(differences: &[f64]) -> CellState {
     }
 }
 
-/// State of a claim with several conditions in one cell: one failure decides.
+/// State of a claim that has several conditions in a cell. If one fails, the claim fails.
 fn both(parts: impl Iterator<Item = CellState>) -> CellState {
     parts.fold(CellState::Yes, |all, part| match (all, part) {
         (CellState::No, _) | (_, CellState::No) => CellState::No,

@@ -171,7 +171,8 @@ fn asked_order(point: &Point) -> Vec<String> {
     names.into_iter().flatten().filter_map(name_of).map(str::to_owned).collect()
 }
 
-/// Sorts metrics in the order in which the study names them; others come last, unsorted.
+/// Sorts metrics into the order in which the study names them. All other metrics follow in their
+/// present order.
 fn in_order<T>(mut metrics: Vec<T>, order: &[String], name: impl Fn(&T) -> &String) -> Vec<T> {
     let place = |metric: &T| order.iter().position(|own| own == name(metric));
     metrics.sort_by_key(|metric| place(metric).unwrap_or(order.len()));

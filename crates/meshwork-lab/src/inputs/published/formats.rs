@@ -365,7 +365,7 @@ const SACCT_LEFT_OUT: &[&str] =
 
 pub(super) const HISTORY: &str = "a Meshwork site, its history";
 
-/// Columns from a site's job history, beginning with [`SHARED_COLUMNS`] of parts of nodes.
+/// Columns of a site's job history. The columns [`SHARED_COLUMNS`] on parts of nodes come first.
 pub(super) static HISTORY_COLUMNS: &[Mapped] = &[
     of("pieces", Options("options", "pieces")),
     of("cpu", Options("options", "cpu")),

@@ -92,7 +92,7 @@ pub fn machine_text(path: &str) -> Result<PublishedMachine, String> {
     Ok(PublishedMachine { text, nodes: nodes.len() as u64, lost })
 }
 
-/// Value of `machine.nodes`; `None` if the number of cores is unknown for any node.
+/// Value of the machine key `nodes`. `None` if some node has an unknown number of cores.
 fn types(nodes: &[Listed]) -> Option<Value> {
     let mut kinds: BTreeMap<&NodeType, Vec<usize>> = BTreeMap::new();
     for (at, (.., kind)) in nodes.iter().enumerate() {

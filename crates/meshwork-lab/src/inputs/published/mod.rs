@@ -73,7 +73,8 @@ enum Source {
     If(&'static str, &'static str, &'static str),
     /// The cell is a constant word if the number in a column is positive, and otherwise empty.
     IfSome(&'static str, &'static str),
-    /// Beginning of an hour in seconds, from columns with the day and the hour, counted from 0.
+    /// The cell is the begin of an hour, in seconds, from a column with the day and one with the
+    /// hour. Days and hours count from 0.
     Hour(&'static str, &'static str),
     /// The cell is the duration from a column in which durations are written in Slurm's format.
     Limit(&'static str),
@@ -112,7 +113,7 @@ impl Source {
 #[derive(Debug)]
 struct MachineColumns {
     name: &'static str,
-    /// Column with the number of cores, and the factor that converts its unit to cores.
+    /// Column that gives the size of a node's processors, and the factor that converts it to cores.
     cpu: Option<(&'static str, f64)>,
     memory: Option<&'static str>,
     gpus: Option<&'static str>,
@@ -445,7 +446,8 @@ impl<'a> Reading<'a> {
         Cell::Number(number.ceil())
     }
 
-    /// Adds a further row to the job at `place`, which then runs until the last end.
+    /// Merges a further row of the trace into the job at `place`. The job then runs from the first
+    /// submission to the last end.
     fn join(&mut self, place: usize, row: &Row) {
         let own = &mut self.jobs.rows[place];
         let (Some(begin), Some(other)) = (own.submit, row.submit) else { return };

@@ -84,7 +84,8 @@ impl PhillyJob {
 }
 
 impl PhillyAttempt {
-    /// Role for each number of GPUs on a machine; `None` if all machines have equally many.
+    /// Roles of the attempt, one for each number of GPUs on a machine. `None` if the attempt has
+    /// equally many GPUs on every machine.
     fn unequal(&self) -> Option<String> {
         let mut machines: BTreeMap<usize, usize> = BTreeMap::new();
         for machine in &self.detail {
@@ -97,7 +98,8 @@ impl PhillyAttempt {
         (machines.len() > 1).then(|| machines.iter().map(role).collect::<Vec<_>>().join("+"))
     }
 
-    /// Duration of an attempt; `None` without a start or an end, or if the end is earlier.
+    /// Duration of an attempt. `None` if its start or end is unknown, or if the end precedes the
+    /// start.
     fn seconds(&self) -> Option<f64> {
         let instant = |text: &Option<String>| unix_seconds(text.as_deref()?);
         Some(instant(&self.end_time)? - instant(&self.start_time)?).filter(|length| *length >= 0.0)

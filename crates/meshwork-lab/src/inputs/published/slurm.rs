@@ -7,7 +7,8 @@ use meshwork::workload::table::Cell;
 
 use super::megabytes;
 
-/// Equal pieces of nodes that a job requests; the fields are columns of a table of jobs.
+/// Pieces, which are equal parts of nodes, that a job requests. The fields are columns of a table
+/// of jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SlurmPieces {
     count: f64,
@@ -223,7 +224,7 @@ impl SlurmPieces {
         [self.mem.unwrap_or(0.0), self.gpu].map(|each| (self.count * each).round() as u64)
     }
 
-    /// Cell of a table of jobs; `None` if it is empty.
+    /// Cell of a column in a table of jobs. `None` if the cell is empty.
     pub(super) fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let number = match column {
             "pieces" => Some(self.count),

@@ -61,7 +61,8 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a file is unfinished per-job output or an unfinished recording, which readers skip.
+/// Whether a file name is that of unfinished per-job output or of an unfinished recording. Readers
+/// of the folder skip such files.
 ///
 /// ```
 /// use meshwork_lab::run::store::is_leftover;

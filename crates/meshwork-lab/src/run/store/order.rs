@@ -49,7 +49,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Removes the merged segments, except those that have grown since.
+    /// Removes segment files that were merged. A file that has grown since then is not removed.
     pub fn remove_segments(&mut self) {
         for source in self.merged.drain(..) {
             // A segment may have received its final name since it was read.

@@ -31,7 +31,7 @@ pub struct SizeFindings {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnerFindings {
-    /// Name of the owner; `None` for unknown owners.
+    /// Name of the owner of the jobs. `None` for jobs of unknown owners.
     pub name: Option<String>,
     pub jobs: u64,
     /// Values by name of the metric; `None` if there was nothing to measure.
@@ -64,7 +64,7 @@ pub struct RunFindings {
     pub end: f64,
     /// Speed of each site. Empty unless speeds were drawn at random.
     pub speeds: Vec<f64>,
-    /// Number of consecutive arrivals in a batch; 0 without batches.
+    /// Number of consecutive arrivals that form a batch. It is 0 if the run has no batches.
     pub batch_jobs: u64,
     /// Index of the first batch after the warm-up. Metrics are measured from this batch on.
     pub first_batch: u64,
@@ -73,7 +73,7 @@ pub struct RunFindings {
 }
 
 impl RunFindings {
-    /// Findings of a run, in which values that are not finite count as not measured.
+    /// Measured results of a run. A value that is not finite counts as not measured.
     #[must_use]
     pub fn of(outcome: &Outcome) -> RunFindings {
         let finding = |measured: &Measured, with_batches: bool| RunMetric {
@@ -270,7 +270,7 @@ impl Keys {
     }
 }
 
-/// Digest of the scenario, the input and the replication, for all builds of the program.
+/// Digest of scenario, input files and replication. It does not depend on the program's build.
 pub(super) fn request(scenario: Value, input: Option<&str>, replication: u64) -> String {
     let text = format!("{}{replication}\n", digested(scenario, input));
     short(&blake3::hash(text.as_bytes()))

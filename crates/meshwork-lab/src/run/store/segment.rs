@@ -181,7 +181,8 @@ impl Segment {
         Ok(both.len() as u64)
     }
 
-    /// Ends the segment, even if it has already been merged and removed.
+    /// Completes the segment file and gives it its final name. This also works if the file was
+    /// already merged and removed.
     pub(super) fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
         let writing = |error: io::Error| FileError::writing(&self.part, &error);
         let line = Note::Over { at: self.now(), stopped }.line();

@@ -156,7 +156,7 @@ fn parameters(conf: &Conf) -> Table {
     found
 }
 
-/// Tiers and priority factors of the partitions, if any are set.
+/// Tables of all partitions for which `PriorityTier` or `PriorityJobFactor` is set.
 fn partitions(conf: &Conf) -> Vec<Value> {
     let of = |own: &Partition| {
         let number = |key| Some((key, own.given.get(key)?.parse().ok()?));

@@ -1,4 +1,4 @@
-//! Machines of studies that Slurm files describe.
+//! Machines of a study that files of Slurm describe.
 
 mod given;
 pub mod scenario;

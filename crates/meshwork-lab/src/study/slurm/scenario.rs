@@ -226,8 +226,10 @@ pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
     machine_of(site, found.map(|(topology, _)| topology)).2
 }
 
-/// Reads the topology file and the `slurm.conf` of a machine, which is flat without the former.
-/// Texts are recorded for the results folder. Included paths are relative to the `slurm.conf`.
+/// Reads the topology file and the `slurm.conf` of a machine.
+///
+/// Without a topology file, the machine is flat. The texts are recorded, so that they can be copied
+/// to the results folder. Paths of included files are relative to the `slurm.conf`.
 fn read(files: &Files, topology: Option<&str>, conf: Option<&str>) -> Result<Reading, String> {
     let text =
         |path: &str, place: &Path| files.companion(path, place).map_err(|error| error.to_string());

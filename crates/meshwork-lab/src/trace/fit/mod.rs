@@ -91,10 +91,12 @@ impl Sample {
     }
 }
 
-/// Fits a model to a log or a table, and compares it with equally many jobs drawn from the model.
+/// Fits a model to a log or a table of jobs. Compares it with equally many jobs drawn from the
+/// model.
 ///
-/// Estimates come from the model, or from `tsafrir` with the log's 20 most frequent requested times
-/// if at least half of its jobs have one.
+/// If the model has no requested times, they are drawn from `tsafrir` with the log's 20 most
+/// frequent requested times. This is done only if at least half of the log's jobs have a requested
+/// time, and if these are not just the run times.
 pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
     let shown = log.display().to_string();
     let read = Log::read(&shown, &Choice::default())?;

@@ -8,9 +8,10 @@ use crate::trace::TraceError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FitModel {
-    /// Classes of job sizes, each with three moments of interarrival times and of run times.
+    /// Model that divides jobs into classes by size. Each class has three moments of interarrival
+    /// times, and three of run times.
     Jann,
-    /// Daily cycle of arrivals, and requested times of which a random share is run.
+    /// Model with a daily cycle of arrivals. A job runs for a random share of its requested time.
     CirneBerman,
     /// Model of Lublin and Feitelson with the log's sizes, mean run time and mean arrival rate.
     Lublin,
@@ -118,7 +119,8 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
     workload.insert("classes".to_owned(), Value::Array(tables));
 }
 
-/// Moments of a sample, or similar ones that a hyper-Erlang distribution can have.
+/// Moments of a sample. If no hyper-Erlang distribution has them, similar moments that one has. The
+/// flag says whether the moments were changed.
 fn possible(values: &[f64]) -> (Moments, bool) {
     let moments = Moments::of(values).unwrap_or(Moments { mean: 1e-3, cv: 1.0, third: 1.5 });
     // A distance from the limit of possible moments survives the rounding of parameters.

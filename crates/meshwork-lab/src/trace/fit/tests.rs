@@ -91,7 +91,8 @@ fn the_study_is_read_by_run_and_estimates_are_modal() {
     assert!(ks(&fitted, "requested") < 0.02, "{:?}", fitted.distances);
 }
 
-/// Writes a log with jobs given by submission time, run time, processors and requested time.
+/// Writes a log with the given jobs. Each has its submission time, run time, number of processors
+/// and requested time.
 fn by_hand(folder: &TempDir, jobs: impl Iterator<Item = (u32, u32, u32, i32)>) -> PathBuf {
     let path = folder.path().join("hand.swf");
     let lines = jobs.enumerate().map(|(i, (submit, run, size, request))| {

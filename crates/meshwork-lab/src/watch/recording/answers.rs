@@ -19,8 +19,8 @@ use crate::watch::{EventKind, RunEvent, single};
 /// questions, making the page would take longer than the run.
 const MOST_QUESTIONS: u32 = 200_000;
 
-/// Answer to a waiting request: 0 too few free nodes, 1 enough but not in the required shape, 2
-/// could start.
+/// Answer of an allocator to the request of a waiting job. 0 means too few free nodes, 1 enough
+/// nodes but not in the required shape, and 2 that the request could start.
 pub(super) type Answer = u8;
 
 /// Copy of a run's machine that computes why each waiting job cannot start. It applies every event
@@ -29,7 +29,7 @@ pub(super) struct Answers {
     facility: Facility,
     held_up: Cause,
     running: BTreeMap<JobId, (usize, Placement)>,
-    /// Running jobs, which an interruption returns to the queue.
+    /// Running jobs, kept so that an interrupted one can return to the queue.
     jobs: BTreeMap<JobId, Job>,
     /// New placements of jobs that move at the current instant. They take effect together, once all
     /// are known.
@@ -42,7 +42,8 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// Copy of a scenario's machine before the run, if it can be built.
+    /// Makes a copy of the scenario's machine as it is before the run. `None` if the machine cannot
+    /// be built.
     pub(super) fn of(scenario: &Scenario, replication: u64) -> Option<Answers> {
         let setup = scenario.setup_ideal(replication).ok()?;
         Some(Answers {

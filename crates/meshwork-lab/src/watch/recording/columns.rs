@@ -18,24 +18,27 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 pub struct Columns {
     pub at: Vec<f64>,
     pub count: Vec<u32>,
+    /// Kind of each event.
+    ///
     /// For a job: 0 arrived, 1 refused, 2 turned away, 3 started, 4 moved, 5 finished, 6
-    /// interrupted and waiting again; for a node: 7 out of service, 8 back in service.
+    /// interrupted and waiting again. For a node: 7 out of service, 8 back in service.
     pub kind: Vec<u8>,
     /// For each event of a job, index of the job in `number`. For each event of a node, number of
     /// the node on its site.
     pub job: Vec<u32>,
     /// For each job, in order of arrival, its number in the workload.
     pub number: Vec<f64>,
-    /// For each job, index in the list of requests.
+    /// For each job, index of its request in the list of requests.
     pub request: Vec<u32>,
     /// For each job, index of its user in the list of users. Empty if no job has a known user.
     pub user: Vec<u32>,
-    /// For each job, index in the list of partitions; empty if none is known.
+    /// For each job, index of its partition in the list of partitions. Empty if no job names a
+    /// partition.
     pub partition: Vec<u32>,
     /// Index of the site for every start of a job and every event of a node. Moves have none,
     /// because a job stays on its site.
     pub site: Vec<u32>,
-    /// Blocks in the placement of each start and each move.
+    /// Number of blocks in the placement, for each start and each move of a job.
     pub blocks: Vec<u32>,
     /// Node at the corner of each block, from which the block extends.
     pub base: Vec<u32>,
@@ -47,8 +50,8 @@ pub struct Columns {
     pub answers: Vec<u32>,
     /// For each changed answer, index of the request in the list of requests.
     pub answered: Vec<u32>,
-    /// New value of each changed answer: 0 too few free nodes, 1 enough but not in the required
-    /// shape, 2 could start.
+    /// New answer of the allocator for each change. 0 means too few free nodes, 1 enough nodes but
+    /// not in the required shape, and 2 that the request could start.
     pub answer: Vec<u8>,
     pub asleep: Spans,
 }
@@ -59,9 +62,9 @@ pub struct PartColumns {
     /// For each start and each move of a job, number of node parts in its placement.
     pub count: Vec<u32>,
     pub node: Vec<u32>,
-    /// Cores of each part.
+    /// Number of cores in each part.
     pub cpu: Vec<u32>,
-    /// MiB of each part.
+    /// Memory of each part, in MiB.
     pub mem: Vec<u32>,
     /// Thousandths of a GPU of each part.
     pub gpu: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Nodes that a recording marks: in a partition, reserved, asleep, or with a failed GPU.
+//! Marks of nodes in a recording: in a partition, reserved, asleep, or with a failed GPU.
 
 use std::collections::BTreeMap;
 

@@ -57,7 +57,7 @@ pub struct RecordedSite {
     pub shared: Option<RecordedNodes>,
 }
 
-/// Nodes that several jobs can share, and the resources of each.
+/// Resources of nodes that several jobs may share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedNodes {
     pub types: Vec<RecordedType>,
@@ -71,7 +71,7 @@ pub struct RecordedNodes {
 pub struct RecordedType {
     pub name: String,
     pub cpu: u32,
-    /// In MiB.
+    /// Memory of a node, in MiB.
     pub mem: u32,
     pub gpu: u32,
     pub other: u32,
@@ -157,7 +157,8 @@ pub struct Recording {
     /// Distinct shapes of allocated blocks, as lengths of their sides. Columns refer to them by
     /// index.
     pub shapes: Vec<Vec<u32>>,
-    /// Names of users, empty for jobs without one; no names if no user is known.
+    /// Names of users. Jobs without a user have an empty name. The list is empty if no user is
+    /// known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<String>,
     /// Names of requested partitions. Jobs that request none have an empty name. The list is empty
@@ -451,7 +452,8 @@ impl Heard {
         self.tape.take(happening);
     }
 
-    /// Recording and timeline of a run that ended at `end`, and was observed `whole`.
+    /// Makes the recording and the timeline of a run that ended at `end`. `whole` says whether the
+    /// whole run was observed.
     fn seen(
         self,
         subject: Subject<'_>,

@@ -75,7 +75,8 @@ impl Tape {
         Tape { window, ..Tape::default() }
     }
 
-    /// Empty tape for a run on these sites, with the reasons of `answers` if given.
+    /// Empty tape for a run on sites with the given topologies. If `answers` is given, reasons for
+    /// waiting are recorded too.
     pub(super) fn on(
         topologies: Vec<Topology>,
         window: RecordingWindow,
@@ -330,7 +331,7 @@ impl Tape {
     }
 }
 
-/// Keys in the order of their indices.
+/// Keys of the map in the order of their indices.
 fn in_place<K>(map: &BTreeMap<K, u32>) -> impl Iterator<Item = &K> {
     let mut keys: Vec<(&K, &u32)> = map.iter().collect();
     keys.sort_by_key(|(_, place)| **place);

@@ -531,7 +531,7 @@ impl Observer for All {
     }
 }
 
-/// Cores, memory, thousandths of GPUs, and `other`.
+/// Amounts of resources: cores, memory, thousandths of GPUs, and `other`.
 type Amounts = [u64; 4];
 
 /// Held amounts of each node of a site, summed over placements in a scene.

@@ -1,4 +1,4 @@
-//! Timeline of a run: utilization, queue length and waits in a fixed number of values for plots.
+//! Timeline of a run for plots: utilization, queue length and waits, as a fixed number of values.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn brief<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Erro
 /// Utilization, queue and waits of a run, for plots, in units of its clock.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timeline {
-    /// Number, counted from 1.
+    /// Number of the scenario, counted from 1.
     pub scenario: u64,
     /// Number of the replication, counted from 1.
     pub replication: u64,
@@ -37,19 +37,19 @@ pub struct Timeline {
     pub from: f64,
     pub until: f64,
     pub whole: bool,
-    /// Mean share in each interval.
+    /// Mean share of processors that jobs held, in each interval.
     #[serde(serialize_with = "brief")]
     pub utilization: Vec<f64>,
-    /// Mean number of waiting jobs in each interval.
+    /// Mean number of jobs that waited, in each interval.
     #[serde(serialize_with = "brief")]
     pub queue: Vec<f64>,
-    /// Largest number of waiting jobs in each interval.
+    /// Largest number of jobs that waited at the same time, in each interval.
     pub longest: Vec<u64>,
     pub waits: WaitDistribution,
 }
 
 impl Timeline {
-    /// Builds the timeline of a recorded run.
+    /// Makes the timeline of a stored run from its recording file.
     pub fn of(subject: Subject<'_>, folder: &Path) -> Result<Timeline, RecordingError> {
         let record = subject.record;
         let scenario = scenario_as_it_was(subject.catalogue, record)?;
