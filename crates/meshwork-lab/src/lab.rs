@@ -35,7 +35,8 @@ pub struct Options<'a> {
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Observer of the events of all runs. It does not influence the results.
     pub watcher: Option<&'a dyn Watcher>,
-    /// Identifier from [`build`](crate::run::build). Runs of another build are repeated.
+    /// Identifier of the program's build, from [`build`](crate::run::build). Runs that another
+    /// build has stored are repeated.
     pub build: String,
     /// Called before every run. If it returns `true`, the study stops. Finished runs stay stored,
     /// but no tables are written.
@@ -64,7 +65,8 @@ pub struct Finished {
     pub results: Results,
     pub summary: Summary,
     pub claims: Vec<Judgement>,
-    /// Clock of all scenarios, with the date of clock time 0 for dated logs.
+    /// Clock for the results of all scenarios, with the date at which it shows 0 if the logs have
+    /// dates.
     pub clock: Clock,
     pub warnings: Vec<String>,
     /// Error messages of failed runs and of failed writes of results, one sentence each.

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 #[serde(deny_unknown_fields)]
 pub struct NodePartText {
     pub node: Json,
-    /// Number of pieces on the node, which are equal parts of the request.
+    /// Number of the job's pieces on the node. Pieces are equal parts of its request.
     #[serde(default = "one")]
     pieces: u32,
     cpu: u32,

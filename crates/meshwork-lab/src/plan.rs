@@ -44,7 +44,7 @@ struct MemoryText {
     waiting: Vec<(Json, f64, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     suspended: Vec<HeldText>,
-    /// State of random allocators as hexadecimal numbers, because JSON tools round large numbers.
+    /// State of the allocators as hexadecimal numbers, because JSON tools round large numbers.
     allocators: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scheduler: Option<String>,
@@ -405,7 +405,7 @@ fn site_of(site: usize, topologies: &[Topology]) -> Result<&Topology, String> {
     })
 }
 
-/// Node numbers in a JSON list, or of names in a host list.
+/// Node numbers, from a JSON list of numbers or a host list of names.
 fn numbered(
     nodes: &Json,
     topology: &Topology,

@@ -1,5 +1,4 @@
-//! Variants of functions that use the standard catalogue of strategies. The original functions take
-//! a catalogue as an argument.
+//! Functions without a catalogue as an argument: they use the standard catalogue of strategies.
 
 use std::path::Path;
 

@@ -89,7 +89,8 @@ pub(crate) fn hold_out(
 pub struct Gain {
     /// Data on which winner and baseline were compared: `fresh replications` or `held-out weeks`.
     pub on: &'static str,
-    /// Change as a fraction of the baseline's metric, or in its unit on the raw scale.
+    /// Change of the metric as a fraction of the baseline's metric. If raw values are compared, the
+    /// change is in the metric's unit.
     pub change: f64,
     /// Ends of the change's 95 % interval. `None` if there are too few values for an interval.
     pub ends: Option<[f64; 2]>,

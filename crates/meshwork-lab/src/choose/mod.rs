@@ -1,8 +1,9 @@
 //! Chooses the best of many candidates with a statistical guarantee, and with few runs.
 //!
-//! The scenarios of a study's `[sweep]` are the candidates of a [`race`] on one metric. Its rounds
-//! are run as usual, with the study's ordinary store, so the same command resumes a stopped race.
-//! See [`confirm`] for the second measurement, and [`outcome`] for the result.
+//! The scenarios of a study's `[sweep]` are the candidates of a [`race`] on one metric. The rounds
+//! of the race are run as usual, and stored in the study's ordinary store, so the same command
+//! resumes a stopped race. In [`confirm`], the winner is measured again. [`outcome`] has the
+//! result.
 
 pub mod confirm;
 pub mod outcome;

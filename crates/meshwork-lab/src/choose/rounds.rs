@@ -155,7 +155,8 @@ impl Raced<'_> {
     }
 }
 
-/// Plans the next round of a race. If `writes` is true, a results folder that is new gets prepared.
+/// Plans the next round of a race. If `writes` is true, the results folder is created and prepared,
+/// unless this was done before.
 pub fn next_round(
     study: &Study,
     options: &ChooseOptions<'_>,

@@ -37,7 +37,7 @@ pub struct Ratio {
 
 impl Ratio {
     /// Whether the ratio's interval is not much wider than that of the difference, divided by
-    /// `base`. The limit is twice the width.
+    /// `base`. It must be at most twice as wide.
     pub fn is_informative(&self) -> bool {
         let Some([low, high]) = self.ends else { return true };
         if high.is_infinite() {
@@ -116,7 +116,8 @@ impl Side<'_> {
     }
 }
 
-/// Pairs of successful runs of two scenarios with the same replication number, as indices.
+/// Pairs of successful runs of two scenarios with the same replication number, as indices. A run
+/// that stands for all replications is paired with every run of the other scenario.
 fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
     if ours.constant && ours.runs.ended() == 1 {
         return (0..theirs.runs.ended()).map(|b| (0, b)).collect();

@@ -50,7 +50,8 @@ pub fn warnings(
     warnings
 }
 
-/// Mean number of refused jobs by value of a key: ` (allocator = slurm refused 468, naive 0)`.
+/// Text with the mean number of refused jobs for each value of a swept key. An example is `
+/// (allocator = slurm refused 468, naive 0)`.
 fn by_value(study: &Study, results: &Results) -> String {
     let mut most: Option<(f64, Vec<(f64, String)>, &str)> = None;
     let mut stride = 1;
@@ -111,7 +112,8 @@ fn name_of(value: &Value) -> Option<&str> {
     value.as_str().or_else(|| value.get("name")?.as_str())
 }
 
-/// Note on allocators that gain nothing from contiguity, if the study has any.
+/// Note that contiguous and scattering allocators are compared on an ideal network. There,
+/// contiguity has no advantage. `None` if the study makes no such comparison.
 pub(crate) fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     let is_swept = |axis: &Axis| axis.key == "allocator" && axis.values.len() > 1;
     if !study.sweep.iter().any(is_swept) {
@@ -135,8 +137,8 @@ pub(crate) fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<Strin
     })
 }
 
-/// Note that the first metric's half width exceeds its mean. It is made only if the study has a
-/// single replication.
+/// Note that the first metric's half width exceeds its mean, in scenarios that replay a log. It is
+/// made only if the study has a single replication.
 fn of_wide_intervals(study: &Study, points: &[Point], summary: &Summary) -> Option<String> {
     if study.replications != Replications::Fixed(1) {
         return None;

@@ -1,7 +1,7 @@
-//! Shared parameters whose values differ between compared strategies.
+//! Parameters that compared strategies have in common, but with different values.
 //!
-//! Defaults may differ: first fit does not turn a requested block, but adaptive scan does. So the
-//! differences are shown with the results.
+//! This may be due to defaults. For example, first fit does not turn a requested block, but
+//! adaptive scan does. So the differences are shown with the results.
 
 use std::fmt;
 

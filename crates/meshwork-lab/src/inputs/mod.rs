@@ -121,7 +121,8 @@ impl Files {
         Ok(digest)
     }
 
-    /// Number of lines of a log or of CSV, or of rows that a Parquet file states.
+    /// Number of lines of a log or a CSV file. For a Parquet file, the number of rows that it
+    /// states.
     pub fn rows_of(&self, path: &str) -> Result<u64, FileError> {
         let located = self.locate(path);
         let failed = |error: io::Error| FileError::reading(path, &located, &error);
@@ -215,7 +216,8 @@ fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
 #[cfg(feature = "parquet")]
 use self::parquet::{from_parquet, rows_of_parquet};
 
-/// Placeholder without the feature `parquet`: the file is refused when its jobs are read.
+/// Placeholder for programs that are built without the feature `parquet`. The file is refused when
+/// its jobs are read.
 #[cfg(not(feature = "parquet"))]
 fn rows_of_parquet(_: File) -> u64 {
     0

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 /// Number that is stored for a metric if the run had nothing to measure.
 const NOTHING: f64 = f64::NAN;
 
-/// Number that is stored if a row has no such metric. Measured values are always finite.
+/// Number that is stored for a metric that the row does not have. Measured values are always
+/// finite.
 const ABSENT: f64 = f64::INFINITY;
 
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,8 @@
 //! The file `recordings/<key>.run` begins with `MAGIC` and the key of its run. Then come the events
 //! in the order of the engine: a byte for the kind, followed by numbers of variable length. Of a
 //! time, only the bytes that differ from the previous one are stored. The file ends with the byte
-//! `END`, the number of events, and a digest of all preceding bytes. Otherwise, or with the key of
-//! another run, it is invalid. During the run it has a temporary name.
+//! `END`, the number of events, and a digest of all preceding bytes. A file without this end, or
+//! with the key of another run, is invalid. During the run it has a temporary name.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -74,7 +74,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Selects all or no scenarios by the study's setting `record`, or else `some`.
+    /// Selects the scenarios whose runs are recorded. If the study sets `record`, these are all
+    /// scenarios or none. Otherwise they are the scenarios `some`.
     #[must_use]
     pub fn of(folder: &Path, record: Option<bool>, some: Vec<usize>) -> Option<Kept> {
         let all = record == Some(true);
@@ -310,7 +311,8 @@ fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     buffer.push(number as u8);
 }
 
-/// Writes the difference between a number and the previous one. It is often small, maybe negative.
+/// Writes the difference between a number and the previous one. The difference is often small, and
+/// may be negative.
 fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
     let change = number.wrapping_sub(*before) as i64;
     write_number(buffer, ((change << 1) ^ (change >> 63)) as u64);

@@ -15,7 +15,8 @@ use crate::run::{Run, RunProgress};
 use crate::threads::locked;
 use crate::threads::{NoThreads, pool};
 
-/// Unit of work of a process: one run, or all runs of a scenario whose number depends on results.
+/// Unit of work of a process: one run, or all runs of a scenario. Runs of a scenario form one unit
+/// if their number depends on results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {
     pub scenario: usize,

@@ -87,7 +87,7 @@ pub(super) struct Shared<'a, 'b> {
     pub(super) progress: Mutex<RunProgress>,
     pub(super) store_error: Mutex<Option<String>>,
     outdated: AtomicU64,
-    /// Number of jobs in each log, by the log's path. It was counted by a run that has finished.
+    /// Number of jobs in each log, by the log's path. A run that has finished counted them.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
     pub(super) stopped: AtomicBool,
     /// Runs that were made in advance, by scenario and replication. If the entry is `None`, the run

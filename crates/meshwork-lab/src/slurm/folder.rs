@@ -201,7 +201,7 @@ impl SlurmMachine {
         shares && !self.site(&stay.partition).is_exclusive
     }
 
-    /// Machine of a site folder whose jobs share nodes. `None` if the folder is not of this kind.
+    /// Machine of a site folder. `None` if jobs do not share nodes in its history.
     #[must_use]
     pub fn of_sharing_site(folder: &Path) -> Option<SlurmMachine> {
         let machine = SlurmMachine::of_folder(folder).ok()?;

@@ -207,7 +207,7 @@ fn exact_quantile(degrees: u64) -> f64 {
     quantile(degrees, CONFIDENCE)
 }
 
-/// Half width of the central interval of Student's t distribution with a probability.
+/// Half width of the central interval of Student's t distribution that has a certain probability.
 pub(crate) fn quantile(degrees: u64, confidence: f64) -> f64 {
     let (mut below, mut above) = (0.0, 1.0);
     while within(degrees, above) < confidence {

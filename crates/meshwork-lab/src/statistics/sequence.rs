@@ -17,7 +17,8 @@
 
 use std::f64::consts::LN_2;
 
-/// Precision c² of the mixture; the interval of a race is then narrowest after 20 to 100 values.
+/// Precision c² of the normal mixture in the test statistic. With it, the intervals of a race are
+/// about as narrow as possible after 20 to 100 values.
 const MIXTURE: f64 = 1.0;
 
 /// Half width of an interval of the confidence sequence, in standard deviations (with divisor *n*).
@@ -127,8 +128,8 @@ impl Wins {
         }
     }
 
-    /// Bound 1/*E* on the probability that one side leads this far by chance. It assumes that both
-    /// sides are equally good, and holds whenever one looks.
+    /// Bound 1/*E* on the probability that one side wins so many more pairs by chance. It assumes
+    /// that both sides are equally good. It holds at any time at which one may look.
     ///
     /// ```
     /// use meshwork_lab::statistics::sequence::Wins;

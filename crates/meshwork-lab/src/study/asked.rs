@@ -203,7 +203,7 @@ impl StudyRequest {
         StudyRequest { file: EXPERIMENT.to_owned(), ..StudyRequest::default() }
     }
 
-    /// Adds an input file, or replaces the one with its path.
+    /// Adds an input file. If the list has one with this path, it is replaced.
     pub(crate) fn know(&mut self, path: &str, blake3: &str, place: &str, start: Option<LogStart>) {
         let found = RequestedInput {
             path: path.to_owned(),

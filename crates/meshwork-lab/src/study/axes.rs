@@ -29,8 +29,9 @@ const MAX_PANELS: usize = 6;
 /// Maximum number of panels of a plot whose x axis is not the default key.
 const MAX_TURNED: usize = 24;
 
-/// Maximum ratio of absolute values for which an axis that cannot be logarithmic is drawn to scale.
-/// An axis cannot be logarithmic if it has numbers up to 0.
+/// Maximum ratio of the largest to the smallest absolute value on an axis that is not logarithmic.
+/// With a larger ratio, the axis is not drawn to scale. An axis that has numbers up to 0 cannot be
+/// logarithmic.
 const MAX_RATIO: f64 = 50.0;
 
 /// Minimum number of values on the x axis for which a plot joins points to a line.

@@ -125,8 +125,8 @@ impl Clock {
         Clock { unit, factor, start: start.filter(|_| is_as_logged).cloned() }
     }
 
-    /// Clock for scenarios that are shown side by side. If their units or their dates differ, it
-    /// has none.
+    /// Clock for scenarios that are shown side by side. If the units differ, it has neither unit
+    /// nor date. If only the dates differ, it has no date.
     #[must_use]
     pub fn shared(clocks: impl IntoIterator<Item = Clock>) -> Clock {
         let mut clocks = clocks.into_iter();

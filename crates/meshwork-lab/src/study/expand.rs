@@ -60,7 +60,7 @@ impl Windows {
         self.with_jobs.len() as u64
     }
 
-    /// Start and end of the window of a replication below [`count`](Windows::count).
+    /// Start and end of a replication's window. The number must be below [`count`](Windows::count).
     #[must_use]
     pub fn at(&self, replication: u64) -> (f64, f64) {
         window(self.first, self.length, self.stride, self.with_jobs[replication as usize])
@@ -281,12 +281,14 @@ fn check_metric(study: &Study, of: &str, point: &Point) -> Result<(), Refused> {
     )))
 }
 
-/// Error for an outage trace that cannot be opened, with the place that gave its path.
+/// Error for an outage trace that cannot be opened. The error also names the place in the study
+/// that gives the trace's path.
 pub(crate) fn missing_trace(study: &Study, index: usize, message: String) -> Refused {
     refused(study, index, &Problem::new("failures.trace", message))
 }
 
-/// Error for an input file that cannot be opened, with the place that gave its path.
+/// Error for an input file that cannot be opened. The error also names the place in the study that
+/// gives the file's path.
 pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) -> Refused {
     if let Some(obtain) = &study.obtain {
         message = format!("{message}; {obtain}");

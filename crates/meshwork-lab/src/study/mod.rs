@@ -83,7 +83,7 @@ pub enum Replications {
 pub struct Axis {
     /// Dotted path of the key, as in `workload.load`.
     pub key: String,
-    /// Values of the key, at least one.
+    /// Values of the swept key. There is at least one.
     pub values: Vec<Value>,
 }
 
@@ -170,7 +170,7 @@ pub struct Study {
 }
 
 impl Files {
-    /// Opens files as a study in a results folder or at its own place names them.
+    /// Gives access to the files that a study names. The study may lie in a results folder.
     #[must_use]
     pub fn of(study: &Study) -> Files {
         Files::with(&study.folder, study.found.clone(), Arc::clone(&study.companions))
@@ -284,7 +284,8 @@ impl Study {
         Ok(study)
     }
 
-    /// Maximum number of replications; of windows, [`MAX_REPLICATIONS`] before the log is read.
+    /// Maximum number of replications of a scenario. For windows of a log, it is
+    /// [`MAX_REPLICATIONS`], because the log may not have been read yet.
     #[must_use]
     pub fn most_replications(&self) -> u64 {
         match self.replications {
@@ -537,7 +538,7 @@ fn unread(path: &Path, error: &FileError) -> Refused {
     Refused(format!("{error}{meant}"))
 }
 
-/// The study in the folder of a missing file whose name is spelled most like that of the file.
+/// Study whose name is spelled most like that of a missing file, in the folder of that file.
 fn neighbour(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let files = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?.flatten();

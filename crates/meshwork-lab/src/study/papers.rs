@@ -80,7 +80,7 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// Studies that reproduce a paper or one of its figures, in order.
+/// Studies that reproduce a paper or one of its figures, in the order of the built-in studies.
 pub fn studies(
     catalogue: &Catalogue,
     paper: &Paper,

@@ -85,8 +85,10 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
 const TASK: Duration = Duration::from_secs(1800);
 
 impl SubmissionPlan {
-    /// Number of shards that a submission needs, if each takes half an hour. If half of the time
-    /// limit `time` is less than that, each takes this time.
+    /// Number of shards of a submission, at least 1.
+    ///
+    /// If durations were measured, a shard takes half an hour, or half of the time limit `time` if
+    /// that is less. Otherwise each unit of work has a shard of its own, up to `limit` shards.
     #[must_use]
     pub fn shards(&self, time: Duration, limit: u64) -> u64 {
         let parts = (self.deal.units.len() as u64).max(1);

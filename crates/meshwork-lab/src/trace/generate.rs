@@ -29,7 +29,8 @@ pub struct Model {
     pub load: Option<f64>,
 }
 
-/// Writes a log of the model of Lublin and Feitelson, whose requested times equal its run times.
+/// Writes a log that is drawn from the model of Lublin and Feitelson. Requested times equal run
+/// times.
 pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> {
     let form = Form::of(&output.display().to_string())?;
     let mut kept = generated(model)?;

@@ -23,10 +23,11 @@ pub struct Held {
 pub struct NodeUse {
     /// Amounts that jobs hold: cores, memory in MiB, thousandths of GPUs, and the resource `other`.
     pub held: [u64; 4],
-    /// Held share, from 0 to 1, of the kind of resource of which the largest share is held.
+    /// Share of the node that jobs hold, from 0 to 1. It is that of the kind of resource of which
+    /// the largest share is held.
     pub share: f64,
-    /// Job that holds the largest share of this kind. Of equal jobs it is the oldest one. `None` if
-    /// no job holds anything.
+    /// Job that holds the largest share of the node. `None` if no job holds anything. A job's share
+    /// is that of the kind of resource of which it holds most. Of equal jobs, the oldest counts.
     pub most: Option<JobId>,
 }
 
@@ -279,7 +280,8 @@ impl Scene {
         self.held_nodes() as f64 / self.nodes() as f64
     }
 
-    /// Current share of free nodes if the oldest waiting job is blocked. Otherwise 0.
+    /// Current share of free nodes if the oldest waiting job is blocked. Otherwise 0. The job is
+    /// blocked if it waits although one site has enough free nodes.
     #[must_use]
     pub fn fragmentation(&self) -> f64 {
         self.fragmented() as f64 / self.nodes() as f64
@@ -297,9 +299,8 @@ fn add(sums: &mut [u64; 4], amounts: [u64; 4]) {
     sums.iter_mut().zip(amounts).for_each(|(sum, amount)| *sum += amount);
 }
 
-/// Largest share that the amounts are of a node's resource, over all kinds of resource.
-///
-/// The amount of GPUs is given in thousandths of a GPU.
+/// Share of the node that the amounts take up. It is that of the kind of resource of which they
+/// take up the largest share. GPUs are given in thousandths.
 fn largest_share(types: &NodeTypes, node: Node, amounts: [u64; 4]) -> f64 {
     let kind = types.of(node);
     let all = [kind.cpu, kind.mem, kind.gpu * WHOLE_SHARE, kind.other];

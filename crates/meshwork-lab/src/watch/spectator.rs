@@ -29,7 +29,7 @@ pub struct RunSnapshot {
     /// Number of the replication, counted from 0.
     pub replication: u64,
     pub scene: Scene,
-    /// Whether the snapshot shows the final state.
+    /// Whether the snapshot shows the state at the end of the run.
     pub ended: bool,
 }
 
@@ -50,7 +50,8 @@ impl Spectator {
         view.as_ref().map(|(_, view)| view.clone())
     }
 
-    /// Stores a snapshot if the last one is old enough, or `has_to_be`, and returns whether it did.
+    /// Stores a snapshot if the last one is old enough, or if `has_to_be` is true. Returns whether
+    /// a snapshot was stored.
     fn take(&self, view: &RunSnapshot, has_to_be: bool) -> bool {
         let mut shown = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = has_to_be || shown.as_ref().is_none_or(|(taken, _)| taken.elapsed() >= EVERY);
@@ -96,7 +97,7 @@ impl Observer for Follower<'_> {
 }
 
 impl Drop for Follower<'_> {
-    /// Stores the final state.
+    /// Stores a snapshot of the run's final state.
     fn drop(&mut self) {
         self.view.ended = true;
         self.spectator.take(&self.view, self.is_shown);

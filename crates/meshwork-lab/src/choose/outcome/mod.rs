@@ -63,8 +63,8 @@ pub struct Candidate {
     /// Mean of the second metric, which shows the trade-off. `None` if only one metric was
     /// requested.
     pub second: Option<f64>,
-    /// Upper bound on how much worse the candidate is than the best one. `None` if unknown. It is
-    /// on the scale on which candidates are compared.
+    /// Upper bound on how much worse the candidate is than the best one. `None` if unknown. The
+    /// unit is that of the scale on which candidates are compared.
     pub bound: Option<f64>,
     /// Course of the comparison with the winner, on the scale on which candidates are compared.
     /// Each entry has a number of pairs of replications, the mean difference, and its half width.
@@ -105,8 +105,8 @@ pub struct ChoiceOutcome {
     pub recommended: Option<usize>,
     /// Reason why the candidate is recommended: `leader`, `baseline`, `simplest` or `none`.
     pub reason: &'static str,
-    /// Upper bound on how much worse the recommended candidate is than the best one. It is on the
-    /// scale on which candidates are compared.
+    /// Upper bound on how much worse the recommended candidate is than the best one. The unit is
+    /// that of the scale on which candidates are compared.
     pub bound: Option<f64>,
     /// Indices of the surviving candidates that are certainly as good as the best one. This means
     /// that they are within the indifference zone of it.
@@ -128,7 +128,7 @@ pub struct ChoiceOutcome {
     pub clark_yang: Option<u64>,
     pub validation_runs: u64,
     pub gains: Vec<Gain>,
-    /// Whether the caller stopped the process before the winner of the race was measured again.
+    /// Whether the caller stopped everything before the winner of the race was measured again.
     pub is_stopped_early: bool,
     /// Whether differences of raw values are so skewed that the confidence level may not hold.
     pub is_skewed: bool,

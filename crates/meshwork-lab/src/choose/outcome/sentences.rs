@@ -8,7 +8,8 @@ use crate::statistics::sequence::Wins;
 use crate::text::number::{count, plural, significant};
 
 impl ChoiceOutcome {
-    /// Distance between candidates: `3.1 %`, or a plain number if raw values are compared.
+    /// Text of a distance between candidates: `3.1 %`, or a plain number if raw values are
+    /// compared.
     fn distance(&self, difference: f64) -> String {
         let distance = self.scale.distance(difference);
         if self.raw { significant(distance, 3) } else { percent(distance) }
@@ -158,7 +159,7 @@ impl ChoiceOutcome {
         all
     }
 
-    /// Guarantee that the measured pairs of replications give.
+    /// Sentence that states the guarantee, as far as the measured pairs of replications give one.
     #[must_use]
     pub fn guarantee(&self) -> String {
         let confidence = percent(self.confidence);

@@ -20,8 +20,8 @@
 use crate::statistics::quantile;
 use crate::statistics::sequence::{RunningMoments, factor};
 
-/// Number of replications after which candidates with growing queues are dropped. After as many, a
-/// screening halves the number of candidates for the first time.
+/// Number of replications after which candidates with growing queues are dropped. It is also the
+/// number after which a screening first halves the number of candidates.
 pub const FIRST_LOOK: u64 = 4;
 
 pub const FINALISTS: usize = 64;
@@ -115,7 +115,7 @@ pub struct Race {
     places: Vec<usize>,
     /// For each compared pair of candidates, statistics of the first value minus the second.
     pairs: Vec<RunningMoments>,
-    /// Number of replications of the screening before the race. Pairs do not count them.
+    /// Number of replications in the screening before the race. They do not count as pairs.
     offset: u64,
     is_screening: bool,
     seen: u64,
@@ -244,8 +244,8 @@ impl Race {
         0.5 * self.rules.alpha / (count.max(1) * self.rules.constraints.max(1)) as f64
     }
 
-    /// Position in `pairs` of a pair of candidates. The flag is true if that entry holds the
-    /// difference `other` minus `one`.
+    /// Position in `pairs` of the entry for a pair of candidates. The flag is true if the entry
+    /// holds the difference `other` minus `one`.
     fn pair(&self, one: usize, other: usize) -> (usize, bool) {
         let (a, b) = (self.places[one], self.places[other]);
         let (low, high) = (a.min(b), a.max(b));

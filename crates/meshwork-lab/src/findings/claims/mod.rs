@@ -75,8 +75,8 @@ pub struct ClaimCell {
 }
 
 impl ClaimCell {
-    /// Ratio of the means `of` and `to`. If the claim is about a difference, their difference.
-    /// `None` unless both means are known.
+    /// Ratio of the means `of` and `to`. If the claim is about a difference, it is their
+    /// difference. `None` if a mean is unknown, or if the ratio would divide by 0.
     #[must_use]
     pub fn comparison(&self) -> Option<f64> {
         let (of, to) = (self.of?, self.to?);
@@ -99,7 +99,8 @@ impl Judgement {
         self.cells.iter().filter(|cell| cell.holds == holds).count() as u64
     }
 
-    /// Claim, verdict, and result for every tested combination of swept values, as JSON.
+    /// JSON object with the claim, its verdict, and the result in each cell (combination of swept
+    /// values).
     #[must_use]
     pub fn json(&self) -> Json {
         let cell = |cell: &ClaimCell| {

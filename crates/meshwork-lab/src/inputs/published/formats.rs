@@ -329,8 +329,9 @@ pub(super) static FORMATS: [Published; 19] = [
     },
 ];
 
-/// Columns of a table that `sacct` wrote. If several columns give an amount, the first one counts:
-/// allocated before requested amounts.
+/// Columns of a table that `sacct` wrote. An amount is taken from the first column that has it.
+/// Allocated amounts come before requested ones, and trackable resources (TRES) before nodes and
+/// tasks.
 static SACCT_COLUMNS: &[Mapped] = &[
     of("job", Id("jobidraw")),
     of("job", Id("jobid")),

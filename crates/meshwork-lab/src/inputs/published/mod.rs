@@ -53,7 +53,7 @@ struct Mapped {
 
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    /// The cell is the value of a column, in which a text that is a date becomes a date.
+    /// The cell is the value in a column. If it is text that is a date, it becomes a date.
     Of(&'static str),
     /// The cell is the job ID in a column. The column is used only if all its values are whole
     /// numbers.
@@ -73,8 +73,8 @@ enum Source {
     If(&'static str, &'static str, &'static str),
     /// The cell is a constant word if the number in a column is positive, and otherwise empty.
     IfSome(&'static str, &'static str),
-    /// The cell is the begin of an hour, in seconds, from a column with the day and one with the
-    /// hour. Days and hours count from 0.
+    /// The cell is the time, in seconds, at which an hour begins. One column has the day, another
+    /// one the hour. Both count from 0.
     Hour(&'static str, &'static str),
     /// The cell is the duration from a column in which durations are written in Slurm's format.
     Limit(&'static str),
@@ -83,7 +83,8 @@ enum Source {
     /// The cell is a number or property of a job's pieces, which are equal parts of nodes. It is
     /// read from a list of trackable resources.
     Tres(&'static str, &'static str),
-    /// Number or property of a job's pieces (equal parts of nodes), from options of `salloc`.
+    /// The cell is a number or property of a job's pieces, which are equal parts of nodes. It is
+    /// read from options of `salloc`.
     Options(&'static str, &'static str),
     Always(f64),
 }
@@ -113,7 +114,8 @@ impl Source {
 #[derive(Debug)]
 struct MachineColumns {
     name: &'static str,
-    /// Column that gives the size of a node's processors, and the factor that converts it to cores.
+    /// Column that gives the cores of a node in some unit, and the factor that converts them to
+    /// cores.
     cpu: Option<(&'static str, f64)>,
     memory: Option<&'static str>,
     gpus: Option<&'static str>,
@@ -427,7 +429,8 @@ impl<'a> Reading<'a> {
         Ok((row, asks))
     }
 
-    /// Rounds an amount of cores, memory, or more than one GPU, up to a whole number.
+    /// Rounds an amount of cores or memory up to a whole number, and also more than one GPU. Other
+    /// amounts are unchanged.
     fn whole(&mut self, ours: &str, cell: Cell<'static>) -> Cell<'static> {
         let number = match &cell {
             Cell::Number(number) => *number,

@@ -86,7 +86,8 @@ impl<'de> Visitor<'de> for Object {
     }
 }
 
-/// Bytes that are read at once and scanned in parallel. A longer line is read whole.
+/// Number of bytes of a file that are read at once and scanned in parallel. A line that is longer
+/// is still read whole.
 const BLOCK: u64 = 4 << 20;
 
 const MIN_LINES: usize = 64;

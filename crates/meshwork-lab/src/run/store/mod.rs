@@ -74,11 +74,12 @@ pub struct Store {
     known: Lines,
     handles: Handles,
     bytes: u64,
-    /// Digests, not covering the build, of stored runs of other builds or other model versions.
+    /// Digests of those stored runs that come from another build or another model version. The
+    /// digests do not cover the build.
     elsewhere: BTreeSet<u128>,
     /// Segments that have been merged into `runs.jsonl`.
     merged: Vec<Source>,
-    /// Whether this process holds the lock, which some file systems lack.
+    /// Whether this process holds the store lock. It is false if the file system has no locks.
     is_alone: bool,
     broken: bool,
 }

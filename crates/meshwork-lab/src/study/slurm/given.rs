@@ -17,7 +17,7 @@ const SITE: &str = "site";
 /// Keys of a machine that is read from a site's folder. The first key is required.
 pub(crate) const SITE_KEYS: &[&str] = &[SITE, "partition"];
 
-/// Value of `partition` for the nodes of all partitions.
+/// Value of the key `partition` that stands for the nodes of all partitions.
 pub(crate) const ALL: &str = "*";
 
 /// Puts the content of a site's files in place of the keys that name the site's folder in a study.

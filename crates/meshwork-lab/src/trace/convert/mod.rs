@@ -219,7 +219,8 @@ impl Log {
         Ok(log)
     }
 
-    /// Flat machine of the size stated in the header, or else that of the largest job.
+    /// Flat machine of the size that the log's header states. If the header states none, the
+    /// machine has the size of the largest job.
     fn machine(&self) -> Result<Topology, TopologyError> {
         let largest = self.kept.iter().map(|(_, job)| job.request.nodes()).max().unwrap_or(1);
         let processors = self.header.processors().unwrap_or(largest);

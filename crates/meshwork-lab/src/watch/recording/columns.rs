@@ -11,9 +11,9 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 /// Events of a recording as columns of times, indices and counts.
 ///
 /// In JSON, `columns` lists the name, type (`u8`, `u32` or `f64`) and length of every column.
-/// `data` has all columns as a zlib stream in base64. Each has the lowest byte of every number
-/// first, then the second byte of every number, and so on, because adjacent equal bytes compress
-/// well.
+/// `data` has the bytes of all columns, as a zlib stream in base64. A column begins with the lowest
+/// bytes of all its numbers. Then come their second bytes, and so on, because adjacent equal bytes
+/// compress well.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
     pub at: Vec<f64>,

@@ -13,7 +13,7 @@ use super::columns::Spans;
 /// Consecutive nodes of a site that have a mark during an interval of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Marked {
-    /// `partition`, `reserved`, or `gpu` for a GPU out of service.
+    /// Kind of the mark: `partition`, `reserved`, or `gpu` for a GPU out of service.
     pub kind: &'static str,
     /// Name of the partition, or number of the GPU on its node. Empty for a reservation.
     pub name: String,

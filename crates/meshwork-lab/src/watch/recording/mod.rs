@@ -51,7 +51,7 @@ pub struct RecordedSite {
     pub wiring: &'static str,
     /// Lengths of the sides of the grid of nodes, in order of dimensions.
     pub sides: Vec<u32>,
-    /// Speed relative to the machine of the workload's run times.
+    /// Speed of the site. At speed 1, jobs take the run times of the workload.
     pub speed: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<RecordedNodes>,
@@ -119,7 +119,8 @@ impl RecordedSite {
     }
 }
 
-/// Wiring of a drawing. A torus whose edges do not all wrap around is drawn as a mesh.
+/// Wiring with which a topology is drawn. A torus whose edges do not all wrap around is drawn as a
+/// mesh.
 fn drawn_as(topology: &Topology) -> Wiring {
     let grid = topology.grid();
     let is_open = (0..grid.dimensions()).any(|d| !grid.is_ring(d) && grid.sides()[d] > 2);
@@ -185,15 +186,16 @@ pub struct Subject<'a> {
     pub record: &'a RunRecord,
     /// Label of the run. It is empty if only one run is shown.
     pub title: &'a str,
-    /// Number, counted from 1.
+    /// Number of the scenario, counted from 1.
     pub scenario: u64,
 }
 
 impl Recording {
     /// Reads the recording of a stored run in a results folder, for a window of time.
     ///
-    /// Without a valid recording file, the run is repeated up to the end of the window. If that is
-    /// impossible, its per-job output is used, unless jobs share nodes, and a note says so.
+    /// If there is no valid recording file, the run is repeated up to the end of the window. If
+    /// that is impossible, the recording is made from the run's per-job output, and a note says so.
+    /// This does not work if jobs share nodes.
     ///
     /// # Errors
     /// If the run cannot be replayed in any of these ways, or ended before the window begins.

@@ -106,8 +106,8 @@ fn row(line: u64, cells: [Option<Cell<'_>>; COLUMNS]) -> Result<Row, String> {
     Ok(row)
 }
 
-/// Events of all jobs in the order of the simulator. If the run time of a job is 0, its end follows
-/// its start.
+/// Events of all jobs in the order of the simulator. If a job has the run time 0, its end comes
+/// after its start, at the same instant.
 fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<RunEvent>, String> {
     let mut all: Vec<(Time, u8, RunEvent)> = Vec::with_capacity(3 * rows.len());
     for (i, row) in rows.into_iter().enumerate() {

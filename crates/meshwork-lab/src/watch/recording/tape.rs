@@ -17,7 +17,7 @@ const MAX_BLOCKS: usize = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordingWindow {
-    /// Begin of the window. Jobs that wait or run at this time are recorded too.
+    /// Beginning of the window. Jobs that wait or run at this time are recorded too.
     pub from: f64,
     /// Maximum number of arrivals in the window. After so many, the window ends.
     pub jobs: usize,
@@ -75,8 +75,8 @@ impl Tape {
         Tape { window, ..Tape::default() }
     }
 
-    /// Empty tape for a run on sites with the given topologies. If `answers` is given, reasons for
-    /// waiting are recorded too.
+    /// Empty recorder of events, for a run on sites with the given topologies. If `answers` is
+    /// given, reasons for waiting are recorded too.
     pub(super) fn on(
         topologies: Vec<Topology>,
         window: RecordingWindow,
