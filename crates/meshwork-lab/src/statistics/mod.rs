@@ -50,9 +50,8 @@ impl Interval {
     /// `None` if the interval excludes 0 already, or if the factor is unknown.
     ///
     /// ```
-    /// use meshwork_operator::paired::interval;
-    /// let own = Interval { mean: Some(-2.0), half_width: Some(6.0), ..interval(&[1.0]) };
-    /// # use meshwork_lab::statistics::Interval;
+    /// use meshwork_lab::statistics::{Interval, interval};
+    /// let own = Interval { mean: Some(-2.0), half_width: Some(6.0), ..interval(&[1.0], &[]) };
     /// assert_eq!(own.factor_to_decide(), Some(9.0));
     /// ```
     #[must_use]
