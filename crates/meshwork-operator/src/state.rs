@@ -141,13 +141,13 @@ impl MachineState {
             let time = |key: &str| {
                 let time = clock.time(get(key));
                 let time =
-                    time.map_err(|()| wrong(format!("{key} is `{}`, which is no time", get(key))))?;
+                    time.map_err(|_| wrong(format!("{key} is `{}`, which is no time", get(key))))?;
                 is_local
                     .set(is_local.get() || time.is_some_and(|(_, form)| form == TimeFormat::Local));
                 Ok::<_, String>(time.map(|(second, _)| second))
             };
             let limit = sacct::span(get("TimeLimit"))
-                .map_err(|()| wrong(format!("TimeLimit is `{}`", get("TimeLimit"))))?;
+                .map_err(|_| wrong(format!("TimeLimit is `{}`", get("TimeLimit"))))?;
             let (start, end) = (time("StartTime")?, time("EndTime")?);
             let text = |key: &str| {
                 Some(get(key))

@@ -1,7 +1,7 @@
 //! Tests of the headlines in the reports of thirty studies, compared with `headlines.toml`.
 //!
-//! `UPDATE_EXPECTED=1 cargo test -p meshwork-report --test it headlines::` rewrites the file; review
-//! each headline before committing it.
+//! `UPDATE_EXPECTED=1 cargo test -p meshwork-report --test it headlines::` rewrites the file.
+//! Review each headline before committing it.
 
 use std::fs;
 use std::path::Path;

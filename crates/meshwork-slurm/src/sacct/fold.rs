@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::columns::LOSSES;
 use super::rows::{Row, Table};
 use super::submitted::Submitted;
-use super::when::{LocalClock, TimeFormat, is_none, minutes, span};
+use super::when::{LocalClock, NotATime, TimeFormat, is_none, minutes, span};
 use super::{Imported, Tally};
 use crate::FileProblem;
 use crate::history::Beyond;
@@ -173,7 +173,7 @@ impl<'a> Folder<'_, 'a> {
         let mut times: [Option<Second>; 4] = [None; 4];
         for (time, (name, column)) in times.iter_mut().zip(self.columns.times) {
             let text = row.field(column);
-            let found = self.clock.time(text).map_err(|()| {
+            let found = self.clock.time(text).map_err(|NotATime| {
                 wrong(name, text, "seconds since 1970 or a date, as 2026-01-31T23:59:59")
             })?;
             if let Some((second, form)) = found {
@@ -186,11 +186,11 @@ impl<'a> Folder<'_, 'a> {
         let limit = match (columns.limit_raw, columns.limit) {
             (Some(_), _) => {
                 let text = row.field(columns.limit_raw);
-                minutes(text).map_err(|()| wrong("TimelimitRaw", text, "whole minutes"))?
+                minutes(text).map_err(|NotATime| wrong("TimelimitRaw", text, "whole minutes"))?
             }
             (None, _) => {
                 let text = row.field(columns.limit);
-                span(text).map_err(|()| wrong("Timelimit", text, "a time, as 1-12:00:00"))?
+                span(text).map_err(|NotATime| wrong("Timelimit", text, "a time, as 1-12:00:00"))?
             }
         };
         let nodelist = row.field(columns.nodelist);

@@ -9,7 +9,7 @@ mod when;
 
 pub use columns::{LOSSES, Loss};
 pub use when::span;
-pub use when::{LocalClock, TimeFormat};
+pub use when::{LocalClock, NotATime, TimeFormat};
 
 use crate::FileProblem;
 use crate::history::History;

@@ -134,14 +134,17 @@ impl LocalClock {
     }
 
     /// Parses a time with its format; `None` for no time.
-    pub fn time(&self, text: &str) -> Result<Option<(Second, TimeFormat)>, ()> {
+    pub fn time(&self, text: &str) -> Result<Option<(Second, TimeFormat)>, NotATime> {
         if is_none(text) {
             return Ok(None);
         }
         if text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return text.parse().map(|second| Some((second, TimeFormat::Epoch))).map_err(|_| ());
+            return text
+                .parse()
+                .map(|second| Some((second, TimeFormat::Epoch)))
+                .map_err(|_| NotATime);
         }
-        let second = date::unix_seconds(text).ok_or(())?.floor() as Second;
+        let second = date::unix_seconds(text).ok_or(NotATime)?.floor() as Second;
         let time = text.get(10..).unwrap_or_default();
         if time.contains(['Z', 'z', '+', '-']) {
             return Ok(Some((second, TimeFormat::Zoned)));
@@ -150,23 +153,27 @@ impl LocalClock {
     }
 }
 
+/// Error for a text that is neither a time nor a word for no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotATime;
+
 pub(super) fn is_none(text: &str) -> bool {
     matches!(text, "" | "None" | "Unknown" | "N/A" | "NONE" | "(null)" | "None assigned")
 }
 
 /// Converts a limit in minutes, as in `TimelimitRaw`, to seconds; `None` for no limit.
-pub(super) fn minutes(text: &str) -> Result<Option<Second>, ()> {
+pub(super) fn minutes(text: &str) -> Result<Option<Second>, NotATime> {
     if is_none(text)
         || text.eq_ignore_ascii_case("unlimited")
         || text.eq_ignore_ascii_case("partition_limit")
     {
         return Ok(None);
     }
-    text.parse::<Second>().map(|minutes| Some(minutes.saturating_mul(60))).map_err(|_| ())
+    text.parse::<Second>().map(|minutes| Some(minutes.saturating_mul(60))).map_err(|_| NotATime)
 }
 
 /// Parses a duration such as `1-02:03:04`, `02:03:04`, `03:04` or minutes, in seconds.
-pub fn span(text: &str) -> Result<Option<Second>, ()> {
+pub fn span(text: &str) -> Result<Option<Second>, NotATime> {
     if is_none(text)
         || text.eq_ignore_ascii_case("unlimited")
         || text.eq_ignore_ascii_case("partition_limit")
@@ -174,18 +181,18 @@ pub fn span(text: &str) -> Result<Option<Second>, ()> {
         return Ok(None);
     }
     let (days, rest) = match text.split_once('-') {
-        Some((days, rest)) => (days.parse::<Second>().map_err(|_| ())?, rest),
+        Some((days, rest)) => (days.parse::<Second>().map_err(|_| NotATime)?, rest),
         None => (0, text),
     };
     let rest = rest.split('.').next().unwrap_or(rest);
     let parts: Result<Vec<Second>, _> = rest.split(':').map(str::parse).collect();
-    let seconds = match parts.map_err(|_| ())?[..] {
+    let seconds = match parts.map_err(|_| NotATime)?[..] {
         [hours, minutes, seconds] => hours * 3_600 + minutes * 60 + seconds,
         [hours, minutes] if text.contains('-') => hours * 3_600 + minutes * 60,
         [minutes, seconds] => minutes * 60 + seconds,
         [hours] if text.contains('-') => hours * 3_600,
         [minutes] => minutes * 60,
-        _ => return Err(()),
+        _ => return Err(NotATime),
     };
     Ok(Some(days.saturating_mul(86_400).saturating_add(seconds)))
 }
@@ -207,7 +214,7 @@ mod tests {
         ] {
             assert_eq!(span(text), Ok(seconds), "{text}");
         }
-        assert_eq!(span("soon"), Err(()));
+        assert_eq!(span("soon"), Err(NotATime));
         assert_eq!(minutes("2"), Ok(Some(120)));
     }
 
@@ -235,7 +242,7 @@ mod tests {
         assert_eq!(berlin.shown(1_774_747_800), "2026-03-29 03:30:00 +02:00");
         assert_eq!(LocalClock::default().shown(0), "1970-01-01 00:00:00 local time");
         assert_eq!(east.time("Unknown"), Ok(None));
-        assert_eq!(east.time("2026-02-30T14:51:07"), Err(()));
-        assert_eq!(east.time("morning"), Err(()));
+        assert_eq!(east.time("2026-02-30T14:51:07"), Err(NotATime));
+        assert_eq!(east.time("morning"), Err(NotATime));
     }
 }

@@ -618,7 +618,7 @@ impl Recognized {
             }
             Source::Limit(column) => {
                 let Some(text) = self.text(given, column) else { return Ok(None) };
-                let seconds = span(&text).map_err(|()| {
+                let seconds = span(&text).map_err(|_| {
                     format!(
                         "`{column}` is `{}`, but must be a time such as 1-12:00:00",
                         text.escape_debug()
