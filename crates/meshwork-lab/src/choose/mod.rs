@@ -20,7 +20,7 @@ use toml::Value;
 
 use crate::files::write_whole;
 use crate::findings::columns::HIGHEST;
-use crate::findings::notes::of_ideal_networks;
+use crate::findings::notes::{of_networks, under_overload};
 use crate::inputs::Files;
 use crate::lab::{Prepared, keep_study, known_inputs, must_be_its_own, outdated, prepare};
 use crate::run::build::standard;
@@ -31,7 +31,7 @@ use crate::study::asked::{Span, StudyRequest};
 use crate::study::clock::Clock;
 use crate::study::expand::{Point, count};
 use crate::study::input::Input;
-use crate::study::{Refused, Replications, Study};
+use crate::study::{Axis, Refused, Replications, Study, is_within};
 use crate::text::label;
 use confirm::{Confirmation, Gain, Held};
 use outcome::{ChoiceOutcome, Parts, RaceEnd};
@@ -167,8 +167,8 @@ impl Field for Columns<'_> {
     }
 
     fn is_growing(&self, own: usize) -> bool {
-        // The metric `carried_load` has a meaning even if the queue grows.
-        self.raced.scale.metric != "carried_load" && is_growing(&self.runs[own].trends())
+        let meaningful = ["carried_load", under_overload(&self.raced.points[own..=own])];
+        !meaningful.contains(&&*self.raced.scale.metric) && is_growing(&self.runs[own].trends())
     }
 }
 
@@ -193,6 +193,7 @@ impl Setup {
         let (within, alpha) = (request.within()?, request.alpha()?);
         let (budget, hold_out) = (request.budget()?, request.hold_out()?);
         must_have_candidates(study)?;
+        must_have_same_jobs(study)?;
         let least = LEAST_PAIRS[usize::from(request.raw)];
         let mut rounds = study.clone();
         if !matches!(study.replications, Replications::Windows { .. }) {
@@ -337,8 +338,9 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcom
     };
     let mut choice =
         ChoiceOutcome::of(&raced, Parts { race: &race, runs: &results.runs, stopped })?;
-    warnings.extend(of_ideal_networks(study, &setup.points));
+    warnings.extend(of_networks(study, &setup.points));
     choice.warnings = warnings;
+    choice.is_kept = options.out.is_some();
     let mut keys: Vec<u128> = key_order(&results.runs);
     if stopped != RaceEnd::Interrupted {
         let confirmation =
@@ -387,8 +389,28 @@ fn must_have_candidates(study: &Study) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Refuses a study in which every replication has the same jobs. Such replications count as a
-/// single observation.
+/// Keys of a workload that say something about its jobs, or divide them, and make no others.
+const OF_SAME_JOBS: [&str; 3] = ["workload.estimates", "workload.shape", "workload.split_above"];
+
+/// Refuses candidates with different jobs, of which the one with the lightest jobs would win.
+fn must_have_same_jobs(study: &Study) -> Result<(), Refused> {
+    let makes_jobs = |key: &str| {
+        (key == "seed" || is_within(key, "workload"))
+            && !OF_SAME_JOBS.iter().any(|kept| is_within(key, kept))
+    };
+    let differ = |axis: &&Axis| axis.values.len() > 1 && makes_jobs(&axis.key);
+    let Some(Axis { key, values }) = study.sweep.iter().find(differ) else { return Ok(()) };
+    Err(study.refused(&Problem::new(
+        format!("sweep.{key}"),
+        format!(
+            "`{key}` is swept and changes the jobs, but candidates must have the same jobs: choose for one value, as \
+             with --set '{key}={}', and run a race for each",
+            values[0]
+        ),
+    )))
+}
+
+/// Refuses replications of a log with the same jobs, which count as a single observation.
 fn must_differ_by_replication(study: &Study, points: &[Point]) -> Result<(), Refused> {
     let same = |point: &Point| point.windows.is_none() && has_same_jobs(&point.scenario);
     let Some(index) = points.iter().position(same) else { return Ok(()) };
@@ -399,8 +421,9 @@ fn must_differ_by_replication(study: &Study, points: &[Point]) -> Result<(), Ref
         &Problem::new(
             "workload",
             format!(
-                "every replication has the same jobs of {path}, and one log is one observation: give `workload.resample = \
-                 \"users\"` or \"weeks\", or `windows`"
+                "every replication has the same jobs of {path}, and one log is one observation: give `windows`, or \
+                 `workload.resample`, which is \"users\" or \"weeks\" for a log of two weeks or more, and \"shake\" for \
+                 any"
             ),
         ),
     ))

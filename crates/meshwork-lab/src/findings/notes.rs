@@ -31,8 +31,9 @@ pub fn warnings(
     if !growing.is_empty() {
         warnings.push(format!(
             "the machine is overloaded{}: the queue grows to the end, so mean waits depend on the length of the \
-             run; compare `carried_load` instead, or lower the load",
-            place(study, points, &growing)
+             run; compare `{}` instead, or lower the load",
+            place(study, points, &growing),
+            under_overload(growing.iter().filter_map(|&index| points.get(index)))
         ));
     }
     let by = by_value(study, results);
@@ -50,8 +51,13 @@ pub fn warnings(
     warnings
 }
 
-/// Text with the mean number of refused jobs for each value of a swept key. An example is `
-/// (allocator = slurm refused 468, naive 0)`.
+/// Metric that keeps its meaning while queues grow: `throughput` if jobs send messages.
+pub(crate) fn under_overload<'a>(points: impl IntoIterator<Item = &'a Point>) -> &'static str {
+    let sends = points.into_iter().any(|point| point.scenario.sends());
+    if sends { "throughput" } else { "carried_load" }
+}
+
+/// Mean number of refused jobs by value of a key: ` (allocator = slurm refused 468, naive 0)`.
 fn by_value(study: &Study, results: &Results) -> String {
     let mut most: Option<(f64, Vec<(f64, String)>, &str)> = None;
     let mut stride = 1;
@@ -112,9 +118,8 @@ fn name_of(value: &Value) -> Option<&str> {
     value.as_str().or_else(|| value.get("name")?.as_str())
 }
 
-/// Note that contiguous and scattering allocators are compared on an ideal network. There,
-/// contiguity has no advantage. `None` if the study makes no such comparison.
-pub(crate) fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
+/// Note on allocators that gain nothing from contiguity, if the study has any.
+fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     let is_swept = |axis: &Axis| axis.key == "allocator" && axis.values.len() > 1;
     if !study.sweep.iter().any(is_swept) {
         return None;
@@ -137,8 +142,65 @@ pub(crate) fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<Strin
     })
 }
 
-/// Note that the first metric's half width exceeds its mean, in scenarios that replay a log. It is
-/// made only if the study has a single replication.
+/// Notes on networks: on one without cost, and on settings that messages make meaningless.
+#[must_use]
+pub fn of_networks(study: &Study, points: &[Point]) -> Vec<String> {
+    let with = |is_one: &dyn Fn(&Point) -> bool| -> Option<String> {
+        let found: Vec<usize> = (0..points.len())
+            .filter(|&index| points[index].scenario.sends() && is_one(&points[index]))
+            .collect();
+        (!found.is_empty()).then(|| place(study, points, &found))
+    };
+    let mut notes = Vec::from_iter(of_ideal_networks(study, points));
+    for key in ["load", "scale.load"] {
+        notes.extend(with(&|point| has_in_workload(point, key)).map(|place| {
+            format!(
+                "`workload.{key}` is not the load{place}: it is computed from run times, and a job that sends messages \
+                 stays until they have arrived; it only sets how much arrives, and `utilization` tells the load"
+            )
+        }));
+    }
+    let is_of_log = |point: &Point| point.scenario.input_path().is_some();
+    notes.extend(with(&is_of_log).map(|place| {
+        format!(
+            "the run times of the log or table are not used{place}: a job that sends messages stays until they have \
+             arrived"
+        )
+    }));
+    notes.extend(with(&|point| uses_estimates(study, point)).map(|place| {
+        format!(
+            "the scheduler plans with estimates that may be far off{place}: they come from the run times of the workload, \
+             and a job that sends messages stays until they have arrived; give run times near the \
+             `service` that is measured"
+        )
+    }));
+    notes.extend(with(&kills_at_estimate).map(|place| {
+        format!(
+            "`scheduler.kill_at_estimate` has no effect{place}: a job that sends messages stays until they have arrived"
+        )
+    }));
+    notes
+}
+
+fn has_in_workload(point: &Point, key: &str) -> bool {
+    let workload = point.scenario.table().get("workload");
+    workload.and_then(|own| key.split('.').try_fold(own, |own, key| own.get(key))).is_some()
+}
+
+fn uses_estimates(study: &Study, point: &Point) -> bool {
+    let name = point.scenario.table().get("scheduler").and_then(name_of);
+    let entries = study.catalogue.list::<meshwork::sched::SchedulerEntry>();
+    let entry = entries.iter().find(|entry| Some(entry.about.name) == name);
+    // The backfill of `slurm` goes by limits, though it keeps no plan from pass to pass.
+    entry.is_some_and(|entry| entry.plans || entry.about.name == "slurm")
+}
+
+fn kills_at_estimate(point: &Point) -> bool {
+    let scheduler = point.scenario.table().get("scheduler");
+    scheduler.and_then(|own| own.get("kill_at_estimate")?.as_bool()) == Some(true)
+}
+
+/// Note on the first metric if its half width exceeds its mean, in studies of a single log.
 fn of_wide_intervals(study: &Study, points: &[Point], summary: &Summary) -> Option<String> {
     if study.replications != Replications::Fixed(1) {
         return None;
@@ -171,7 +233,7 @@ pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summa
     )
     .into_iter()
     .collect();
-    notes.extend(of_ideal_networks(study, points));
+    notes.extend(of_networks(study, points));
     notes.extend(of_wide_intervals(study, points, summary));
     let chosen = |is_one: &dyn Fn(usize) -> bool| -> Vec<usize> {
         (0..points.len()).filter(|&index| is_one(index)).collect()

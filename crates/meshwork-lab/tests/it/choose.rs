@@ -437,6 +437,52 @@ fn a_log_becomes_a_distribution_and_its_end_a_test() {
     }
 }
 
+#[test]
+fn estimates_and_pinned_loads_may_be_swept() {
+    let swept = format!(
+        "{}[sweep]\nscheduler = ['fcfs', 'easy']\n'workload.load' = [0.3]\n\
+         'workload.estimates' = ['exact', {{ name = 'factor', f = 2 }}]\n",
+        &STUDY[..STUDY.find("[sweep]").unwrap()]
+    );
+    let request = ChoiceRequest { within: "10%".to_owned(), ..ChoiceRequest::default() };
+    assert!(made(&study(&swept), request, None).is_ok());
+}
+
+#[test]
+fn a_stopped_choice_says_whether_it_can_be_continued() {
+    let study = study(STUDY);
+    let said = |out: Option<&Path>| {
+        let begun = AtomicU64::new(0);
+        let stop = || begun.fetch_add(1, Ordering::Relaxed) >= 30;
+        let options = ChooseOptions {
+            request: request(|own| own.baseline.clear()),
+            out: out.map(Path::to_owned),
+            threads: 1,
+            stop: &stop,
+            ..ChooseOptions::default()
+        };
+        let choice = choose(&study, &options).unwrap();
+        assert!(choice.is_stopped_early);
+        choice.sentences().join(" ")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (kept, lost) = (said(Some(folder.path())), said(None));
+    assert!(kept.contains("yet: the same command continues."), "{kept}");
+    assert!(lost.contains("on fresh replications: nothing is kept without `--out`."), "{lost}");
+}
+
+#[test]
+fn settings_that_messages_make_meaningless_are_warned_of() {
+    let sending = STUDY
+        .replace("[workload]", "[network]\nname = 'hops'\nnum_messages = 1\n[workload]")
+        .replace("load = 0.5", "load = 0.1");
+    let request = ChoiceRequest { within: "10%".to_owned(), ..ChoiceRequest::default() };
+    let warnings = made(&study(&sending), request, None).unwrap().warnings;
+    assert!(warnings.iter().any(|own| own.starts_with("`workload.load` is not the load: ")));
+    let easy = "the scheduler plans with estimates that may be far off with scheduler = easy, ";
+    assert!(warnings.iter().any(|own| own.starts_with(easy)), "{warnings:?}");
+}
+
 /// Small version of the measurement of 500 policies in docs/performance.md.
 #[test]
 fn a_race_takes_a_tenth_of_the_runs_of_two_stages() {
@@ -468,10 +514,12 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
     let without = study(&STUDY[..STUDY.find("[sweep]").unwrap()]);
     let one = STUDY.replace("['fcfs', 'easy', 'sjf']", "['fcfs']");
     let one = study(&one.replace("['first_fit', 'random']", "['random']"));
+    let loads = study(&format!("{STUDY}'workload.load' = [0.3, 0.5]\n"));
+    let seeds = study(&format!("{STUDY}seed = [1, 2]\n"));
     let quiet = study(&STUDY.replace("load = 0.5", "load = 0.001"));
     let overloaded = study(&STUDY.replace("load = 0.5", "load = 5.0"));
     let (whole, resampled) = (of_log(&path, ""), of_log(&path, ", resample = 'users'"));
-    let refusals: [Refusal<'_>; 15] = [
+    let refusals: [Refusal<'_>; 17] = [
         (
             "unknown metric",
             &plain,
@@ -506,6 +554,20 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
             |_| {},
             "study.toml:13: `[sweep]` makes one candidate, and a choice needs two: ",
             "give a key another value",
+        ),
+        (
+            "candidates of other loads",
+            &loads,
+            |_| {},
+            "study.toml:16: `workload.load` is swept and changes the jobs, but candidates must have the same jobs: ",
+            "choose for one value, as with --set 'workload.load=0.3', and run a race for each",
+        ),
+        (
+            "candidates of other seeds",
+            &seeds,
+            |_| {},
+            "study.toml:16: `seed` is swept and changes the jobs, but candidates must have the same jobs: ",
+            "choose for one value, as with --set 'seed=1', and run a race for each",
         ),
         (
             "constraint that nobody meets",
@@ -569,7 +631,8 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
             &whole,
             |_| {},
             "study.toml:",
-            "one log is one observation: give `workload.resample = \"users\"` or \"weeks\", or `windows`",
+            "one log is one observation: give `windows`, or `workload.resample`, which is \"users\" or \"weeks\" for a log \
+             of two weeks or more, and \"shake\" for any",
         ),
         (
             "budget below one run of each",

@@ -317,6 +317,53 @@ metrics = ['wait']
 }
 
 #[test]
+fn loads_and_estimates_are_not_those_of_jobs_that_send_messages() {
+    let text = "machine = { topology = 'mesh', dims = [4, 4] }
+network = { name = 'link_load', pattern = 'near_neighbour', iterations = 20, think_time = 30 }
+[workload]
+name = 'synthetic'
+load = 0.5
+sizes = 'uniform'
+runtimes = { name = 'exponential', mean = 5.0 }
+[measure]
+jobs = 400
+metrics = ['turnaround']
+[sweep]
+scheduler = ['fcfs', { name = 'easy', kill_at_estimate = true }]
+";
+    let folder = tempfile::tempdir().unwrap();
+    let found = finished(folder.path(), text, &Options::default());
+    let said = notes(folder.path(), text, &found);
+    assert_eq!(
+        said,
+        [
+            "`workload.load` is not the load: it is computed from run times, and a job that sends messages stays \
+             until they have arrived; it only sets how much arrives, and `utilization` tells the load",
+            "the scheduler plans with estimates that may be far off with scheduler = easy (kill_at_estimate=true): they \
+             come from the run times of the workload, and a job that sends messages stays until they \
+             have arrived; give run times near the `service` that is measured",
+            "`scheduler.kill_at_estimate` has no effect with scheduler = easy (kill_at_estimate=true): a job that \
+             sends messages stays until they have arrived",
+        ]
+    );
+    let study = Study::parse("a.toml", text, folder.path(), &[]).unwrap();
+    let Finished { points, results, summary, .. } = &found;
+    let warnings = meshwork_lab::findings::notes::warnings(&study, points, results, summary);
+    assert!(warnings[0].ends_with("; compare `throughput` instead, or lower the load"));
+    let without = text.replace("network = {", "network = 'ideal' # {");
+    let found = finished(folder.path(), &without, &Options::default());
+    assert!(notes(folder.path(), &without, &found).is_empty());
+    let of_log = text
+        .replace("name = 'synthetic'", "name = 'table'\npath = 'log.csv'")
+        .replace("sizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }\n", "");
+    log(folder.path(), 400, 0.5);
+    let found = finished(folder.path(), &of_log, &Options::default());
+    let said = notes(folder.path(), &of_log, &found);
+    assert!(said[0].starts_with("`workload.scale.load` is not the load: "), "{said:?}");
+    assert!(said[1].starts_with("the run times of the log or table are not used: "), "{said:?}");
+}
+
+#[test]
 fn stable_runs_are_rarely_said_to_grow() {
     let text = "machine = { topology = 'flat', processors = 8 }
 scheduler = 'fcfs'

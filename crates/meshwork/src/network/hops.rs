@@ -16,7 +16,10 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
         "A job stays until its last message has arrived. Each process sends its \
              messages one after another, and each takes what it would in an empty \
              network: a time for each link of its way, and one for each flit behind \
-             the head. Jobs do not meet. The run time of the workload is not used.",
+             the head. Jobs do not meet. The run time of the workload is not used, but its \
+             `load` and its estimates still come from run times: `load` is not the load \
+             here, and a scheduler that plans needs run times near the `service` that \
+             is measured.",
     )
     .complexity("O(m) once for each job with m messages.")
     .source("the closed form of `wormhole` for a packet alone")

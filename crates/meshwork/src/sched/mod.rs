@@ -212,7 +212,8 @@ pub static FAMILY: Family = Family {
     kind: "scheduler",
     key: "name",
     entries: || abouts(SCHEDULERS),
-    common: &[Param::new("kill_at_estimate", Kind::Flag)
-        .is("false")
-        .help("whether a job that reaches its estimate is ended there")],
+    common: &[Param::new("kill_at_estimate", Kind::Flag).is("false").help(
+        "whether a job that reaches its estimate is ended there; without effect where jobs send \
+             messages",
+    )],
 };

@@ -39,7 +39,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
             "Jobs arrive in a Poisson process. Each has a size and a run time from two \
              distributions, drawn from streams of their own, so that changing one leaves the \
              other. With `load`, the rate of arrivals is such that the mean work of a job times \
-             the rate is this share of what the machine can do. Estimates are exact.",
+             the rate is this share of what the machine can do. Estimates are exact. A network \
+             on which jobs send messages replaces the run times, so `load` is not the load there \
+             and estimates are not exact: give `mean_interarrival`.",
         )
         .complexity("O(1) for each job; nothing is kept.")
         .source("Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim")

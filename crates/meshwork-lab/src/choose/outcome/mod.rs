@@ -12,6 +12,7 @@ use super::request::Constraint;
 use super::winner::{slurm_lines, study_file};
 use super::{Gain, Raced, Scale, clock};
 use crate::findings::columns::Meanings;
+use crate::findings::notes::under_overload;
 use crate::run::ScenarioRuns;
 use crate::statistics::sequence::{RunningMoments, Wins, factor};
 use crate::statistics::{half_width, mean};
@@ -130,6 +131,8 @@ pub struct ChoiceOutcome {
     pub gains: Vec<Gain>,
     /// Whether the caller stopped everything before the winner of the race was measured again.
     pub is_stopped_early: bool,
+    /// Whether runs are kept in a folder, so that the same command continues a stopped choice.
+    pub is_kept: bool,
     /// Whether differences of raw values are so skewed that the confidence level may not hold.
     pub is_skewed: bool,
     pub study_file: String,
@@ -231,6 +234,7 @@ impl ChoiceOutcome {
             validation_runs: 0,
             gains: Vec::new(),
             is_stopped_early: stopped == RaceEnd::Interrupted,
+            is_kept: true,
             is_skewed,
             study_file: study_file(raced.study, &raced.points[winner]),
             slurm: slurm_lines(raced, winner, reference),
@@ -392,7 +396,8 @@ fn nobody(raced: &Raced<'_>, race: &Race, stopped: RaceEnd) -> Option<String> {
         }
         None => format!(
             "{file}: the queue of every candidate grows to the end, so none has a mean: lower the load, or race on \
-             `--metric carried_load`"
+             `--metric {}`",
+            under_overload(raced.points)
         ),
     })
 }

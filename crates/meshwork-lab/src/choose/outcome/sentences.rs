@@ -105,13 +105,20 @@ impl ChoiceOutcome {
         if own == self.reference {
             all.push(format!("It is {of_baseline}, so there is no gain to confirm."));
         } else if self.gains.is_empty() {
-            all.push(if self.is_stopped_early {
-                "The gain is not measured on fresh replications yet: the same command continues."
-                    .to_owned()
-            } else {
-                "The gain is not measured again: windows of a log have no fresh replications."
-                    .to_owned()
-            });
+            all.push(
+                match (self.is_stopped_early, self.is_kept) {
+                    (true, true) => {
+                        "The gain is not measured on fresh replications yet: the same command continues."
+                    }
+                    (true, false) => {
+                        "The gain is not measured on fresh replications: nothing is kept without `--out`."
+                    }
+                    (false, _) => {
+                        "The gain is not measured again: windows of a log have no fresh replications."
+                    }
+                }
+                .to_owned(),
+            );
         } else {
             for gain in &self.gains {
                 all.push(format!(

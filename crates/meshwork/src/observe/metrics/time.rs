@@ -123,7 +123,9 @@ pub(super) static CARRIED_LOAD: MetricEntry = MetricEntry::new(
     )
     .definition(
         "Σ (processors asked for × run time) of the jobs that finished, over ∫ all processors dt. \
-         Where the queue never empties it is the load at which the machine saturates.",
+         Where the queue never empties it is the load at which the machine saturates. Where jobs \
+         send messages they do not keep their run times, and it means nothing: compare \
+         `throughput`.",
     )
     .complexity("O(1) for each job.")
     .source("Chang & Mohapatra, section 4: the load, measured where jobs leave"),

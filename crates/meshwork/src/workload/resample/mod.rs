@@ -100,7 +100,7 @@ impl Weeks {
         if count < 2.0 {
             return Err(WorkloadError(format!(
                 "`{}` moves jobs by whole weeks, and must have at least two, but these {} jobs arrive within {} of a \
-                 week of {period}",
+                 week (`period`, {period} units of their clock): \"shake\" resamples logs of any length",
                 own.key,
                 jobs.len(),
                 (span / period * 100.0).round() / 100.0

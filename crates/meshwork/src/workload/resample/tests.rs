@@ -180,11 +180,12 @@ fn short_and_anonymous_logs_are_refused() {
     assert_eq!(
         made("'users'", 0, short).unwrap_err(),
         "`resample` moves jobs by whole weeks, and must have at least two, but these 4 jobs arrive within 1 of a week \
-         of 604800"
+         (`period`, 604800 units of their clock): \"shake\" resamples logs of any length"
     );
     let nobody = log().into_iter().map(|job| Job { owner: None, ..job }).collect();
     assert_eq!(
         made("'users'", 0, nobody).unwrap_err(),
-        "`resample.by` is \"users\", but of none of these 25 jobs it is known whose it is"
+        "`resample.by` is \"users\", but of none of these 25 jobs it is known whose it is: \"weeks\" and \"shake\" do \
+         without users"
     );
 }

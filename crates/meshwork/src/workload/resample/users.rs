@@ -52,7 +52,10 @@ fn apply(own: &Resampling, jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job
     let numbers = numbers_apart(&jobs);
     let stretches = weeks.wanted.div_ceil(weeks.count);
     let mut taken = Vec::new();
-    for group in by_user(&own.key, "by", &jobs)? {
+    let groups = by_user(&own.key, "by", &jobs).map_err(|WorkloadError(sentence)| {
+        WorkloadError(format!("{sentence}: \"weeks\" and \"shake\" do without users"))
+    })?;
+    for group in groups {
         let placed: Vec<(usize, u64, f64)> = group
             .into_iter()
             .filter_map(|place| weeks.of_job(&jobs[place]).map(|(week, at)| (place, week, at)))
