@@ -8,7 +8,7 @@ use meshwork_lab::findings::claims::{self, ClaimVerdict as Judged, Judgement};
 use meshwork_lab::gpus;
 use meshwork_lab::lab::leave_out;
 use meshwork_lab::study::expand;
-use meshwork_lab::study::papers::{PAPERS, Paper, paper, studies};
+use meshwork_lab::study::papers::{FGD, PAPERS, Paper, paper, studies};
 use meshwork_report::Maps;
 use serde_json::json;
 
@@ -18,11 +18,6 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::table::{Column, print as print_table};
 use crate::wrap::wrapped;
-
-/// Name of the only paper in the list whose experiment is not defined by a study.
-///
-/// In this experiment, tasks have no times and never end.
-const FGD: &str = "fgd";
 
 /// Prints each claim of the papers' studies with its verdict.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce) -> Ended {

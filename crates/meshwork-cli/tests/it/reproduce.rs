@@ -94,7 +94,8 @@ fn a_request_that_is_wrong_is_one_sentence() {
     for (arguments, sentence) in [
         (
             &["reproduce", "rrs"][..],
-            "error: unknown paper `rrs`, but must be one of rsr, wbsm, lazy, intelligent, noncontiguous, rfold\n",
+            "error: unknown paper `rrs` (did you mean `rsr`?), but must be one of rsr, wbsm, lazy, intelligent, \
+             noncontiguous, rfold, fgd\n",
         ),
         (&["reproduce", "wbsm", "6"], "error: `wbsm` has no figure `6`, but has 5, 7, 8, 10\n"),
         (

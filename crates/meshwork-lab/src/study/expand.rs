@@ -293,7 +293,10 @@ pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) ->
     if let Some(obtain) = &study.obtain {
         message = format!("{message}; {obtain}");
     }
-    refused(study, index, &Problem::new("workload.path", message))
+    let problem = Problem::new("workload.path", message);
+    let laid = layers(study, index as u64).1;
+    let origin = laid.iter().rev().find(|(key, _, _)| is_within(&problem.path, key));
+    blame(study, &problem, origin.map(|(_, _, origin)| origin))
 }
 
 #[cfg(test)]

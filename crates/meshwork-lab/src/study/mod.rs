@@ -408,7 +408,16 @@ impl Study {
         Ok(())
     }
 
-    /// Whether a `--set` option on the command line changes the study's table `[compare]`.
+    /// Whether settings, as those of `[quick]`, change what is swept.
+    #[must_use]
+    pub fn sets_sweep(&self) -> bool {
+        self.settings
+            .iter()
+            .map(|setting| plain(&setting.key))
+            .any(|key| is_within(&key, "sweep") || self.sweep.iter().any(|axis| axis.key == key))
+    }
+
+    /// Whether a setting of the command line changes the table `[compare]`.
     fn sets_compare(&self) -> bool {
         self.settings.iter().any(|setting| is_within(&plain(&setting.key), "compare"))
     }

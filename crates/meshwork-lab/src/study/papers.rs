@@ -4,6 +4,7 @@ use std::path::Path;
 
 use include_dir::{Dir, include_dir};
 use meshwork::catalogue::Catalogue;
+use meshwork::registry::similar;
 
 use crate::study::{Refused, Study};
 
@@ -51,10 +52,17 @@ pub static PAPERS: &[Paper] = &[
     },
 ];
 
+/// Key of the only paper whose experiment is not defined by a study.
+///
+/// In this experiment, tasks have no times and never end.
+pub const FGD: &str = "fgd";
+
 pub fn paper(key: &str) -> Result<&'static Paper, Refused> {
     PAPERS.iter().find(|paper| paper.key == key).ok_or_else(|| {
-        let known: Vec<&str> = PAPERS.iter().map(|paper| paper.key).collect();
-        Refused(format!("unknown paper `{key}`, but must be one of {}", known.join(", ")))
+        let known: Vec<&str> = PAPERS.iter().map(|paper| paper.key).chain([FGD]).collect();
+        let meant = similar(key, &known)
+            .map_or_else(String::new, |meant| format!(" (did you mean `{meant}`?)"));
+        Refused(format!("unknown paper `{key}`{meant}, but must be one of {}", known.join(", ")))
     })
 }
 
@@ -180,7 +188,8 @@ mod tests {
         assert!(by_figure("rsr_figure_2a.toml") < by_figure("rsr_figure_10.toml"));
         assert_eq!(
             paper("rs").unwrap_err().0,
-            "unknown paper `rs`, but must be one of rsr, wbsm, lazy, intelligent, noncontiguous, rfold"
+            "unknown paper `rs` (did you mean `rsr`?), but must be one of rsr, wbsm, lazy, intelligent, noncontiguous, \
+             rfold, fgd"
         );
         let refused =
             studies(&Catalogue::standard(), &PAPERS[0], Some("99"), false, &[]).unwrap_err().0;

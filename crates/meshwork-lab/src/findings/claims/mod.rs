@@ -24,7 +24,9 @@ use crate::files::write_whole;
 use crate::run::Results;
 use crate::statistics::{half_width, mean};
 use crate::study::expand::Point;
-use crate::study::{ClaimCheck, PaperClaim, Refused, Relation, Study, SweptValues, Test, same};
+use crate::study::{
+    ClaimCheck, Needed, PaperClaim, Refused, Relation, Study, SweptValues, Test, same,
+};
 use crate::text::label;
 use crate::text::number::trimmed;
 use crate::text::visible::visible;
@@ -167,7 +169,7 @@ fn digits(number: f64) -> String {
 
 #[must_use]
 pub fn judge(study: &Study, points: &[Point], results: &Results) -> Vec<Judgement> {
-    let court = Court { points, results };
+    let court = Court { points, results, is_whole: !study.sets_sweep() };
     study.claims.iter().map(|claim| court.judge(claim)).collect()
 }
 
@@ -238,6 +240,8 @@ struct Ask<'a> {
 struct Court<'a> {
     points: &'a [Point],
     results: &'a Results,
+    /// Whether the sweep is that of the study, which no setting changed.
+    is_whole: bool,
 }
 
 type Measured = (u64, f64);
@@ -286,6 +290,13 @@ impl Court<'_> {
             judgement.verdict = ClaimVerdict::BorneOut;
         } else if hold + open < judgement.needed {
             judgement.verdict = ClaimVerdict::NotBorneOut;
+            if !self.is_whole && matches!(test.needed, Needed::AtLeast(2..)) {
+                judgement.verdict = ClaimVerdict::NotCheckable;
+                judgement.why = Some(format!(
+                    "it counts scenarios of the whole sweep, and the sweep as it was run has {}",
+                    judgement.cells.len()
+                ));
+            }
         }
         judgement
     }
@@ -581,8 +592,13 @@ mod tests {
     }
 
     fn judged(claim: &str, waits: &[&[f64]]) -> Judgement {
+        judged_with(&[], claim, waits)
+    }
+
+    fn judged_with(settings: &[&str], claim: &str, waits: &[&[f64]]) -> Judgement {
         let text = format!("{STUDY}[[claim]]\ntext = 't'\nmetric = 'wait'\n{claim}");
-        let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
+        let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+        let study = Study::parse("a.toml", &text, Path::new(""), &settings).unwrap();
         let run = |(replication, &wait): (usize, &f64)| Run {
             key: String::new(),
             replication: replication as u64,
@@ -705,6 +721,22 @@ mod tests {
             Judgement::words(&judgement.cells[0]),
             "2 times (22 against 11) at workload.load = 0.5, size 4"
         );
+    }
+
+    #[test]
+    fn a_count_of_settings_is_not_refuted_by_a_part_of_the_sweep() {
+        let cut = |claim: &str| judged_with(&["sweep.'workload.load'=[0.5, 1]"], claim, &WAITS);
+        let never = "highest = { scheduler = 'easy' }\ndecide = 'means'\nin = 2";
+        assert_eq!(judged(never, &WAITS).verdict, ClaimVerdict::NotBorneOut);
+        let judgement = cut(never);
+        assert_eq!(judgement.verdict, ClaimVerdict::NotCheckable);
+        assert_eq!(
+            judgement.why.as_deref(),
+            Some("it counts scenarios of the whole sweep, and the sweep as it was run has 2")
+        );
+        assert_eq!(cut(&never.replace("in = 2", "in = 'all'")).verdict, ClaimVerdict::NotBorneOut);
+        let twice = "lowest = { scheduler = 'easy' }\ndecide = 'means'\nin = 2";
+        assert_eq!(cut(twice).verdict, ClaimVerdict::BorneOut);
     }
 
     #[test]
