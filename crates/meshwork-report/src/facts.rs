@@ -238,6 +238,10 @@ fn sentences(notes: &[String]) -> Vec<String> {
     notes.iter().map(sentence).collect()
 }
 
+pub(super) fn notes_on_networks(content: &Content) -> Vec<String> {
+    sentences(&meshwork_lab::findings::notes::of_networks(&content.study, &content.points))
+}
+
 pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
     let Content { study, points, results, .. } = content;
     let mut notes =

@@ -4,6 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::markup::{embedded, list, sentence};
 use super::{ClaimLine, Overview, PaperLine, Report, ReportTable, Section, machine};
+use meshwork_lab::choose::CHOICE;
 use meshwork_lab::text::number::plural;
 use meshwork_lab::text::visible::visible_text;
 
@@ -59,7 +60,8 @@ pub(super) fn page(report: &Report, is_live: bool) -> String {
                 footer {
                     p {
                         "Made by Meshwork " (env!("CARGO_PKG_VERSION"))
-                        ". Every number stands in full in the CSV files of the folder of results for which this page was made."
+                        ". Every number stands in full in " (files(report))
+                        " of the folder of results for which this page was made."
                     }
                 }
                 script #report-data type="application/json" { (embedded(report.data())) }
@@ -69,6 +71,19 @@ pub(super) fn page(report: &Report, is_live: bool) -> String {
     };
     // Escape characters in names of the study that a browser would interpret.
     visible_text(&markup.into_string()).into_owned()
+}
+
+/// Files that hold the numbers of a page in full.
+fn files(report: &Report) -> String {
+    let has = |is_choice: bool| {
+        let mut tables = report.sections.iter().flat_map(|section| &section.tables);
+        tables.any(|table| (table.file == CHOICE) == is_choice)
+    };
+    match (has(true), has(false)) {
+        (true, true) => format!("the CSV files and {CHOICE}"),
+        (true, false) => CHOICE.to_owned(),
+        (false, _) => "the CSV files".to_owned(),
+    }
 }
 
 pub(super) fn results(report: &Report) -> Markup {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::facts::notes_on_networks;
 use super::finding::SummarySentence;
 use super::views::{Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 use super::{Content, ReportTable, Section, TableCell, figures};
@@ -151,6 +152,7 @@ impl StoredChoice {
             at: Vec::new(),
         }];
         section.notes = sentences.cloned().collect();
+        section.notes.splice(..0, notes_on_networks(content));
         section.warnings.clear();
         section.growing.clear();
         if let (Some(runs), Some(cost)) = (section.facts.first_mut(), section.notes.pop()) {
@@ -210,8 +212,8 @@ impl StoredChoice {
         };
         let sentence = format!(
             "How much worse than the choice each candidate is{which}, after each number of pairs. Whiskers are intervals \
-             that all hold at once and at every number, with {} % confidence. A line ends where its candidate was \
-             dropped.",
+             that all hold at once and at every number, with {} % confidence. A line ends, at its last mark, \
+             where its candidate was dropped.",
             significant(100.0 * self.confidence, 4)
         );
         let y = Scale {

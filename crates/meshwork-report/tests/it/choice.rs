@@ -55,4 +55,8 @@ fn the_page_of_a_choice_names_its_candidates() {
     // The table numbers candidates from 1. The index `recommended` counts from 0.
     let chosen = format!("#{} scheduler = ", choice.recommended.unwrap() + 1);
     assert!(section.tables[0].rows[0][0].text.starts_with(&chosen));
+    let is_of_ideal = |note: &String| note.starts_with("Contiguous allocators are compared with");
+    assert!(section.notes.iter().any(is_of_ideal), "{:?}", section.notes);
+    let numbers = "Every number stands in full in choice.json of the folder of results";
+    assert!(report.html().contains(numbers));
 }
