@@ -77,9 +77,10 @@ pub static MEASURE: &[Param] = &[
         ),
         help: "what is measured",
     },
-    Param::new("slowdown_threshold", Kind::Number(Range::NonNegative))
-        .is("10.0")
-        .help("shorter run times count as this much in the bounded slowdown"),
+    Param::new("slowdown_threshold", Kind::Number(Range::NonNegative)).is("10.0").help(
+        "shorter run times count as this much in the bounded slowdown, in the unit of the jobs' \
+             times: 10 seconds in a log, and 10 hours where the times of a model are in hours",
+    ),
     Param::new("by_size", BY_SIZE.kind())
         .is("\"no\"")
         .help("whether means and quantiles over jobs are also given for each size of job"),
