@@ -9,9 +9,9 @@ use super::threads;
 use crate::memory::Memory;
 
 pub(super) const CHOOSE_HELP: &str = "The candidates are the scenarios of [sweep]. All of them run the same jobs, replication by \
-    replication. The race ends when, with the given confidence, no other candidate can be better \
-    than the leader by more than --within; results may be looked at in between without harm to \
-    this guarantee. Candidates are compared by ratios of the metric, or with --raw by \
+    replication, so keys that change the jobs, such as workload.load, cannot be swept. The race \
+    ends when, with the given confidence, no other candidate can be better than the leader by more \
+    than --within; results may be looked at in between without harm to this guarantee. Candidates are compared by ratios of the metric, or with --raw by \
     differences.\n\n\
     Runs are stored in DIR as by `meshwork run`. After Ctrl-C, or at the end of --budget, the \
     result says what is guaranteed so far, and the same command continues.\n\n\

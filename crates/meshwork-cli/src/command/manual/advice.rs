@@ -342,7 +342,8 @@ const ADVICE: &[Advice] = &[
         "utilization", "utilization_asked", "utilization_at_events", "carried_load", "throughput",
         "makespan"],
         "You ask what the owner of the machine gets. Below saturation `utilization` is just the \
-        load offered; on an overloaded machine compare `carried_load`.",
+        load offered; on an overloaded machine compare `carried_load`, or `throughput` where jobs \
+        send messages.",
         &["metric/wait", "intervals"]),
     of_kind("metric", &["queue_length", "queue_seen"],
         "You check that a run is stable, or compare with queueing theory.",
