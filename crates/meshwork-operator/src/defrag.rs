@@ -105,8 +105,8 @@ pub fn defrag(
     target: &DefragTarget,
     most: usize,
 ) -> Result<Vec<DefragPlan>, String> {
-    let site = state.machine.site(&target.partition);
-    let all = places(site, target.size, target.sides);
+    let site = state.site(&target.partition);
+    let all = places(&site, target.size, target.sides);
     if all.is_empty() {
         let file = &state.machine.reading.files.topology;
         if matches!(site.structure, Structure::Flat) {
@@ -164,7 +164,7 @@ pub fn defrag(
         return Err("every place of the target holds a job that may not be moved".to_owned());
     }
     candidates.sort();
-    let mut desk = state.desk(&target.partition);
+    let mut desk = state.desk(site.clone());
     let mut plans: Vec<DefragPlan> = Vec::new();
     for (cost, number, jobs) in candidates {
         if plans.len() == most {

@@ -16,6 +16,7 @@ use meshwork_lab::slurm::folder::asked;
 use meshwork_lab::text::number::{self, plural};
 use meshwork_slurm::desk::SlurmAnswer;
 use meshwork_slurm::history::{JobRecord, Second};
+use meshwork_slurm::site::SlurmSite;
 use meshwork_slurm::topology::{Structure, by};
 
 /// Number of listed places reported for a waiting job. The places nearest to being free come first.
@@ -69,9 +70,9 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
         });
     };
     let stay = &state.waiting[place];
-    let site = state.machine.site(&stay.partition);
+    let site = state.site_of(place);
     let asked = asked(stay);
-    let mut desk = state.desk(&stay.partition);
+    let mut desk = state.desk(site.clone());
     // A limit that the model knows holds a job back, even if Slurm has not reported the limit yet.
     let held_back = state.held_word(place);
     let [alone, planned] = match held_back {
@@ -108,7 +109,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
         return Ok(explained);
     }
     let size = asked.wanted.segments().map_or(stay.nodes, |(_, size)| size);
-    let mut near = places_by_distance(state, &stay.partition, size);
+    let mut near = places_by_distance(state, &site, size);
     // If the topology lists places, the end of a job helps only if it frees a listed place.
     let is_listed = matches!(site.structure, Structure::Torus3d(..) | Structure::Ring(..));
     let singles: BTreeSet<usize> = near
@@ -128,7 +129,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     explained.nearest = near;
     let mut available = site.up.clone();
     state.running.iter().for_each(|holder| available.subtract(&holder.nodes));
-    explained.listings = listings(state, &stay.partition, size, &available);
+    explained.listings = listings(&site, size, &available);
     Ok(explained)
 }
 
@@ -176,9 +177,8 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     (on, short)
 }
 
-/// All places of a size: first the ones that are free soonest, last the ones with down nodes.
-fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
-    let site = state.machine.site(partition);
+/// Possible places of a size: first those that are free soonest, last those with down nodes.
+fn places_by_distance(state: &MachineState, site: &SlurmSite, size: u32) -> Vec<NearestPlace> {
     let mut all: Vec<NearestPlace> = Vec::new();
     for (name, nodes) in places(site, size, None) {
         let mut jobs: Vec<usize> = (0..state.running.len())
@@ -213,14 +213,8 @@ fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<N
     all
 }
 
-/// Free boxes of a size that the topology lists only in other orientations or at other corners.
-fn listings(
-    state: &MachineState,
-    partition: &str,
-    size: u32,
-    available: &NodeSet,
-) -> Vec<(String, NodeSet)> {
-    let site = state.machine.site(partition);
+/// Free boxes of a size whose shape is listed, but not their rotation or corner.
+fn listings(site: &SlurmSite, size: u32, available: &NodeSet) -> Vec<(String, NodeSet)> {
     let Structure::Torus3d(anchors, _) = &site.structure else { return Vec::new() };
     let mut found: Vec<(String, NodeSet)> = Vec::new();
     for torus in anchors.toruses() {

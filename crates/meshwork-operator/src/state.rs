@@ -12,13 +12,15 @@ use serde_json::{Value as Json, json};
 use super::controller::Controller;
 use super::controller::future::{ReplayState, ReplayedReasons};
 use super::controller::moment::LackingParts;
-use super::controller::rules::SiteRules;
+use super::controller::rules::{SiteReservation, SiteRules};
 use meshwork_lab::slurm::folder::{Folder, SlurmMachine, asked};
 use meshwork_lab::slurm::read_text;
+use meshwork_lab::text::number::plural;
 use meshwork_slurm::desk::{SlurmAllocator, SlurmAnswer};
 use meshwork_slurm::history::{History, JobRecord, Second};
 use meshwork_slurm::hostlist;
 use meshwork_slurm::sacct::{LocalClock, TimeFormat};
+use meshwork_slurm::site::SlurmSite;
 use meshwork_slurm::{FileProblem, sacct};
 
 /// Length of the past in seconds. The scheduler passes in it determine the reasons why jobs wait.
@@ -56,24 +58,9 @@ impl MachineState {
     /// State of a site at an instant of its history. Jobs that start in this second count as
     /// waiting.
     pub fn of_history(folder: Folder, now: Second) -> Result<MachineState, String> {
-        let Folder { path, machine, history } = folder;
-        let span = history.span();
-        if !span.is_some_and(|(first, last)| (first..=last).contains(&now)) {
-            let utc = LocalClock::utc();
-            let span = span.map_or("nothing".to_owned(), |(first, last)| {
-                format!("{} to {}", utc.date(first), utc.date(last))
-            });
-            return Err(format!(
-                "{}: the history says nothing of {}: it goes from {span}",
-                path.display(),
-                utc.shown(now)
-            ));
-        }
-        let is_running = |stay: &&JobRecord| {
-            stay.ran()
-                && stay.start.is_some_and(|start| start < now)
-                && stay.end.is_none_or(|end| end > now)
-        };
+        MachineState::check_instant(&folder, now)?;
+        let Folder { machine, history, .. } = folder;
+        let is_running = |stay: &&JobRecord| stay.ran() && holds(stay, now);
         let is_waiting = |stay: &&JobRecord| {
             let ends =
                 stay.start.is_none_or(|start| start >= now) && stay.end.is_none_or(|end| end > now);
@@ -95,6 +82,29 @@ impl MachineState {
         let state = MachineState::of(machine, now, running, waiting, LocalClock::utc())?;
         let past = PastJobs { ended: past, replayed: OnceLock::new() };
         Ok(MachineState { past: Some(past), ..state })
+    }
+
+    /// Refuses an instant outside of a site's history, or one of which the held nodes are unknown.
+    pub fn check_instant(folder: &Folder, now: Second) -> Result<(), String> {
+        let (shown, utc) = (folder.path.display(), LocalClock::utc());
+        let span = folder.history.span();
+        if !span.is_some_and(|(first, last)| (first..=last).contains(&now)) {
+            let span = span.map_or("nothing".to_owned(), |(first, last)| {
+                format!("{} to {}", utc.date(first), utc.date(last))
+            });
+            let now = utc.shown(now);
+            return Err(format!("{shown}: the history says nothing of {now}: it goes from {span}"));
+        }
+        let is_unknown = |stay: &&JobRecord| stay.nodelist.is_empty() && holds(stay, now);
+        match folder.history.stays.iter().filter(is_unknown).count() {
+            0 => Ok(()),
+            count => Err(format!(
+                "{shown}: the history has no node list of {} at {}, so it is not known which nodes are free: \
+                 import records of `sacct` with the column NodeList",
+                plural(count as u64, "running job"),
+                utc.shown(now)
+            )),
+        }
     }
 
     /// Time at which the last attempt of a job began to wait.
@@ -316,10 +326,30 @@ impl MachineState {
         controller.lacks(self.running.len(), self.now, true)
     }
 
-    /// Allocator of a partition. The running jobs hold their nodes in it, under their indices.
+    /// Partition of the machine, without the nodes that are down, drained or reserved now.
     #[must_use]
-    pub fn desk(&self, partition: &str) -> SlurmAllocator<usize> {
-        let mut desk = SlurmAllocator::new(self.machine.site(partition).clone());
+    pub fn site(&self, partition: &str) -> SlurmSite {
+        let (rules, mut site) = (self.rules(), self.machine.site(partition).clone());
+        let is_now = |own: &&SiteReservation| (own.span.0..own.span.1).contains(&self.now);
+        let reserved =
+            rules.reservations.iter().filter(is_now).filter_map(|own| own.nodes.as_ref());
+        rules.closed(self.now).chain(reserved).for_each(|nodes| site.up.subtract(nodes));
+        site
+    }
+
+    /// Partition of a waiting job, without the nodes that outages or reservations withhold from it.
+    pub(super) fn site_of(&self, place: usize) -> SlurmSite {
+        let rules = self.rules();
+        let controller = self.controller(&rules, std::slice::from_ref(&self.waiting[place]));
+        let mut site = self.machine.site(&self.waiting[place].partition).clone();
+        site.up.subtract(&controller.withheld(self.running.len(), self.now));
+        site
+    }
+
+    /// Allocator of a partition in which the running jobs, by their indices, hold their nodes.
+    #[must_use]
+    pub fn desk(&self, site: SlurmSite) -> SlurmAllocator<usize> {
+        let mut desk = SlurmAllocator::new(site);
         for (place, holder) in self.running.iter().enumerate() {
             desk.hold(&place, &asked(&holder.stay), holder.nodes.clone());
         }
@@ -364,11 +394,12 @@ impl MachineState {
         let words = self.words(&queue).into_iter();
         let one = |own: SlurmWord| {
             let stay = &self.waiting[own.job];
-            let desk = desks.entry(&stay.partition).or_insert_with(|| self.desk(&stay.partition));
-            let lacks = parts.lacks(self.running.len() + own.job, self.now, false);
-            let told = match &lacks {
+            let site = || self.machine.site(&stay.partition).clone();
+            let desk = desks.entry(&stay.partition).or_insert_with(|| self.desk(site()));
+            let job = self.running.len() + own.job;
+            let told = match &parts.lacks(job, self.now, false) {
                 Some(lacks) => lacks.answer(),
-                None => desk.ask(&asked(stay)),
+                None => desk.ask_without(&asked(stay), Some(&parts.withheld(job, self.now))),
             };
             let starts = || self.starts_in(&queue, &rules, own.job);
             let kind = self.classified(stay, told, own.held, starts).word();
@@ -627,7 +658,12 @@ impl HeldBack {
     }
 }
 
-/// Keys and values in a record of `scontrol`. A word without a key continues the value before it.
+/// Whether a job has started before a second and has not ended by then.
+fn holds(stay: &JobRecord, now: Second) -> bool {
+    stay.start.is_some_and(|start| start < now) && stay.end.is_none_or(|end| end > now)
+}
+
+/// Keys and values of a record. A word without a key belongs to the value before it.
 fn pairs(record: &str) -> Vec<(String, String)> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for word in record.split_whitespace() {

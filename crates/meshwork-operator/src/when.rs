@@ -14,6 +14,7 @@ use super::controller::future::{LaterJob, ReplayState};
 use super::controller::rules::SiteRules;
 use super::state::{HeldBack, MachineState};
 use meshwork_lab::slurm::folder::SlurmMachine;
+use meshwork_lab::text::number::plural;
 use meshwork_slurm::history::{JobRecord, Second};
 
 /// Minimum number of similar jobs from which run times are drawn.
@@ -55,7 +56,8 @@ pub struct SampledFutures {
 
 /// Interval in which a waiting job is likely to start.
 ///
-/// A time of the interval is `None` if the job starts in too few sampled futures.
+/// A time is `None` if too few sampled futures have a start. A future ends when all waiting jobs
+/// have started, or when the machine has been idle for a while.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StartInterval {
     pub id: String,
@@ -64,6 +66,8 @@ pub struct StartInterval {
     pub latest: Option<Second>,
     /// Reason why Slurm holds the job back, if it does.
     pub held: Option<HeldBack>,
+    /// Whether the job could not even start on the empty machine.
+    pub is_hopeless: bool,
 }
 
 impl StartInterval {
@@ -350,6 +354,7 @@ impl<'a> StartQueue<'a> {
                 median: at((0.5 * last).round()),
                 latest: at(((1.0 - tail) * last).ceil()),
                 held: None,
+                is_hopeless: self.state.is_hopeless(place),
             }
         };
         let waiting = (self.running..self.present).map(interval);
@@ -373,7 +378,7 @@ impl<'a> StartQueue<'a> {
         if own.nodes > 1 {
             let nodes = own.nodes / 2;
             let processors = own.processors.div_ceil(2);
-            let what = format!("{nodes} nodes instead of {}", own.nodes);
+            let what = format!("{} instead of {}", plural(nodes.into(), "node"), own.nodes);
             changed.push((what, JobRecord { nodes, processors, ..own.clone() }));
         }
         if let Some(limit) = own.limit.filter(|&limit| limit >= 120) {

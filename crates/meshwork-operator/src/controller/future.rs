@@ -16,6 +16,9 @@ use meshwork_slurm::history::{JobRecord, Second};
 /// Run time, in seconds, of a job whose end is not known: 100 years.
 const FOREVER: Second = 100 * 365 * 86_400;
 
+/// Seconds after which a waiting job does not start any more on an idle machine.
+const IDLE: Second = 600;
+
 /// Controller model with the jobs that run or wait at an instant.
 pub(crate) struct ReplayState<'a> {
     /// Controller model at the instant. Each future runs on a copy of it, because every search for
@@ -123,14 +126,19 @@ impl<'a> ReplayState<'a> {
         Ok(turn)
     }
 
-    /// Registers a change of a waiting job. The main scheduler will run because of it.
+    /// Whether a running or waiting job could not even start on the empty machine.
+    pub(crate) fn is_hopeless(&self, job: usize) -> bool {
+        self.controller.lock().unwrap_or_else(PoisonError::into_inner).is_hopeless(job)
+    }
+
+    /// Registers that a waiting job was changed, after which the main scheduler runs.
     pub(crate) fn change(&mut self) {
         self.cycles.news();
     }
 
-    /// Start of each running or waiting job in one sampled future; `None` if it is not before
-    /// `end`. `runs` has the remaining run times in seconds. `later` has the submissions in this
-    /// future.
+    /// Start of each running or waiting job in one future; `None` if it does not start before `end`
+    /// nor until the machine has then been idle for [`IDLE`] seconds. `runs` has the run times in
+    /// seconds that are left. `later` are the later submissions.
     pub(crate) fn starts(
         &self,
         runs: &[Second],
@@ -170,10 +178,10 @@ impl<'a> ReplayState<'a> {
         turn.is_queued.clone_from(&self.is_queued);
         (turn.cycles, turn.next_tick) = (self.cycles.clone(), self.next_tick);
         let mut first = 0;
-        turn.run(jobs, Some(end), |turn, _| {
+        turn.run(jobs, None, |turn, _| {
             let is_settled = |own: &&JobOutcome| own.start.is_some() || own.is_refused;
             first += turn.outcomes[first..present].iter().take_while(is_settled).count();
-            first < present
+            first < present && (turn.now() < end || turn.idle() < IDLE)
         })?;
         Ok(turn.outcomes[..present].iter().map(|own| own.start).collect())
     }

@@ -391,11 +391,7 @@ impl<'a> Controller<'a> {
 
     fn closed(&self, now: Second) -> NodeSet {
         let mut closed = self.no_nodes();
-        for (from, until, nodes) in &self.rules.outages {
-            if (*from..*until).contains(&now) {
-                closed.unite(nodes);
-            }
-        }
+        self.rules.closed(now).for_each(|nodes| closed.unite(nodes));
         closed
     }
 

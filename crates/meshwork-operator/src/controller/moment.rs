@@ -133,9 +133,15 @@ impl<'a> Controller<'a> {
         best
     }
 
-    /// Free parts of nodes for a waiting job; `None` if jobs do not share nodes. If `with_ends`,
-    /// the result also has running jobs: the end of any one of them would let the waiting job
-    /// start.
+    /// Nodes that outages, or reservations before the end of its time limit, withhold from a job.
+    pub(crate) fn withheld(&self, job: usize, now: Second) -> NodeSet {
+        let mut withheld = self.closed(now);
+        self.keep(job, now, (now, self.jobs[job].requests[0].limit), &mut withheld);
+        withheld
+    }
+
+    /// Free parts of nodes for a waiting job, and `with_ends` the running jobs whose end lets it
+    /// start. `None` if jobs do not share nodes.
     pub(crate) fn lacks(&self, job: usize, now: Second, with_ends: bool) -> Option<LackingParts> {
         let (near, closed) = (self.near(), self.closed(now));
         let request = &self.jobs[job].requests[0];
@@ -188,12 +194,11 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Notes the wait reasons that a main pass gives to the jobs of a queue. The starts of the pass
-    /// must have been made. If the model still finds nodes for a job, and `starts` is true, the job
-    /// gets the reason `Priority` and holds these nodes. If `starts` is false, the job is treated
-    /// as if no nodes were found. A job that the pass does not reach keeps its reason. If an
-    /// earlier job blocks the partition of a job, the reasons `None`, `Resources` and
-    /// [`RESERVED_NODES`] become `Priority`.
+    /// Records the wait reasons that a main pass gives to the jobs of a queue. The starts of the
+    /// pass have been made. If the model still finds nodes for a job, and `starts` is true, the job
+    /// gets the reason `Priority` and holds these nodes. Otherwise it is treated like a job without
+    /// nodes. A job that the pass does not reach keeps its reason. In a partition that an earlier
+    /// job blocks, `None`, [`RESERVED_NODES`] and reasons of [`Self::lack_of`] become `Priority`.
     pub(super) fn note_main(
         &self,
         queue: &Queue,
@@ -235,7 +240,8 @@ impl<'a> Controller<'a> {
             }
             let is_reserved = !self.jobs[pair.job].reservation.is_empty();
             if failed[partition] && !is_reserved {
-                if matches!(reasons.of(self, pair.job), "None" | "Resources" | RESERVED_NODES) {
+                let last = reasons.of(self, pair.job);
+                if matches!(last, "None" | "Resources" | RESERVED_NODES) || is_of_shape(last) {
                     reasons.note(self, pair.job, Some("Priority"));
                 }
                 continue;
@@ -261,9 +267,12 @@ impl<'a> Controller<'a> {
                     reasons.note(self, pair.job, Some("Priority"));
                 }
                 _ => {
+                    let reason = match are_enough {
+                        true => self.lack_of(request, &busy),
+                        false => RESERVED_NODES,
+                    };
                     failed[partition] = true;
                     kept.unite(&self.desks[partition].site().whole);
-                    let reason = if are_enough { "Resources" } else { RESERVED_NODES };
                     reasons.note(self, pair.job, Some(reason));
                 }
             }
@@ -271,9 +280,18 @@ impl<'a> Controller<'a> {
         self.set_near(near);
     }
 
-    /// Notes the wait reason of an arriving job. If the job becomes eligible only after its
-    /// submission, its reason is `BeginTime` or `Dependency` until a pass reaches it. All tasks of
-    /// an array share one reason. An arriving task changes this reason only if it is `None`.
+    /// Slurm's wait reason of the first job that finds no nodes outside of `busy`.
+    fn lack_of(&self, request: &ResolvedRequest, busy: &NodeSet) -> &'static str {
+        let ask = || self.desks[request.partition].ask_without(&request.asked, Some(busy));
+        match self.parts.is_none().then(ask) {
+            Some(SlurmAnswer::Wait(Wait::Shape, message)) => message.text(),
+            _ => "Resources",
+        }
+    }
+
+    /// Notes the wait reason of an arriving job. A job that becomes eligible after its submission
+    /// gets `BeginTime` or `Dependency` until a pass reaches it. Tasks of an array share one
+    /// reason, which an arriving task changes only from `None`.
     pub(super) fn note_arrival(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let stay = &self.stays[job];
         let is_task = WaitReasons::array(self, job).is_some();
@@ -284,7 +302,17 @@ impl<'a> Controller<'a> {
         reasons.note(self, job, Some(if is_dependent { DEPENDENCY } else { BEGIN_TIME }));
     }
 
-    /// Removes the reasons `BeginTime` and `Dependency` from queued jobs, which are now eligible.
+    /// Notes the wait reason of an arriving job that can never start.
+    pub(super) fn note_refusal(&self, job: usize, reasons: &mut WaitReasons) {
+        let own = &self.jobs[job];
+        let size = |request: &ResolvedRequest| {
+            u64::from(self.desks[request.partition].site().whole.count())
+        };
+        let is_too_large = own.requests.iter().all(|request| own.nodes > size(request));
+        reasons.note(self, job, is_too_large.then_some("PartitionNodeLimit"));
+    }
+
+    /// Removes `BeginTime` and `Dependency` from jobs of a queue, which have become eligible.
     fn note_eligible(&self, queue: &[Pair], reasons: &mut WaitReasons) {
         for pair in queue {
             let was_held = matches!(reasons.of(self, pair.job), BEGIN_TIME | DEPENDENCY);
@@ -362,7 +390,13 @@ impl<'a> Controller<'a> {
     }
 }
 
-/// Current wait reason of each job. All tasks of an array share one reason.
+/// Whether a wait reason is that enough nodes are free, but in no allowed shape.
+fn is_of_shape(reason: &str) -> bool {
+    use SlurmMessage::{NoUnit, NoUnitForSegment, UnitTooFull, Weights};
+    [NoUnit, NoUnitForSegment, UnitTooFull, Weights].iter().any(|own| own.text() == reason)
+}
+
+/// Current wait reasons. The tasks of an array share one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitReasons {
     jobs: BTreeMap<usize, &'static str>,

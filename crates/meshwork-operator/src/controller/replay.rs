@@ -166,12 +166,14 @@ pub(super) struct Turn<'a> {
     changes: u64,
     looked: Vec<Second>,
     freed: Second,
+    now: Second,
 }
 
 impl Scheduler for Turn<'_> {
     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
         let at = cluster.now().units();
         let now = at.floor() as Second;
+        self.now = now;
         if let Some(causes) = &mut self.causes {
             causes.pass(now);
         }
@@ -204,11 +206,14 @@ impl Scheduler for Turn<'_> {
             if let Some(start) = self.given.get(&job).and_then(|own| own.start) {
                 self.pending.insert((start, job));
             }
-            if !self.outcomes[job].is_refused {
+            let is_refused = self.outcomes[job].is_refused;
+            if !is_refused {
                 self.controller.submit(job);
-                if let Some(reasons) = &mut self.reasons {
-                    self.controller.note_arrival(job, now, reasons);
-                }
+            }
+            match &mut self.reasons {
+                Some(reasons) if is_refused => self.controller.note_refusal(job, reasons),
+                Some(reasons) => self.controller.note_arrival(job, now, reasons),
+                None => {}
             }
             has_news = true;
         }
@@ -304,6 +309,7 @@ impl<'a> Turn<'a> {
             changes: 0,
             looked: vec![Second::MIN; count],
             freed: Second::MIN,
+            now: Second::MIN,
         }
     }
 
@@ -347,6 +353,16 @@ impl<'a> Turn<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Seconds for which no job has run.
+    pub(super) fn idle(&self) -> Second {
+        let is_idle = self.controller.running.is_empty();
+        if is_idle { self.now.saturating_sub(self.freed) } else { 0 }
+    }
+
+    pub(super) fn now(&self) -> Second {
+        self.now
     }
 
     fn free(&mut self, now: Second) {

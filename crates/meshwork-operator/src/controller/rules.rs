@@ -212,7 +212,13 @@ impl SiteRules {
         SiteRules { outages: outages.collect(), ..self.clone() }
     }
 
-    /// Whether a waiting job may preempt a running job. Each job is given by its partition and QOS.
+    /// Nodes that are down or drained at a second, one set for each outage.
+    pub(crate) fn closed(&self, at: Second) -> impl Iterator<Item = &NodeSet> {
+        let is_closed = move |own: &&(Second, Second, NodeSet)| (own.0..own.1).contains(&at);
+        self.outages.iter().filter(is_closed).map(|own| &own.2)
+    }
+
+    /// Whether a job may preempt a running one, each given by partition and QOS.
     #[must_use]
     pub fn may_preempt(
         &self,

@@ -53,9 +53,11 @@ pub enum SlurmMessage {
     PartitionConfiguration,
 }
 
-impl fmt::Display for SlurmMessage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl SlurmMessage {
+    /// Sentence that Slurm shows as the reason of a waiting job.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
             SlurmMessage::Busy => "Requested nodes are busy",
             SlurmMessage::NoUnit => "No suitable topology unit found",
             SlurmMessage::NoUnitForSegment => "No suitable topology unit found for segment",
@@ -70,7 +72,13 @@ impl fmt::Display for SlurmMessage {
             SlurmMessage::PartitionConfiguration => {
                 "Requested partition configuration not available now"
             }
-        })
+        }
+    }
+}
+
+impl fmt::Display for SlurmMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
     }
 }
 
