@@ -187,6 +187,18 @@ pub(crate) fn must_be_new(file: &Path, replace: bool) -> Result<(), Stop> {
     )))
 }
 
+/// Returns an error if the folder of an output file does not exist.
+pub(crate) fn must_have_folder(file: &Path) -> Result<(), Stop> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_none_or(Path::exists) {
+        return Ok(());
+    }
+    Err(Stop::Wrong(format!(
+        "{}: this file cannot be written, because its folder does not exist",
+        file.display()
+    )))
+}
+
 /// Text near the beginning of each HTML page that Meshwork writes, by which it is recognised.
 pub(crate) const PAGE_MARK: &str = " · Meshwork</title>";
 

@@ -117,8 +117,10 @@ pub(crate) enum Ops {
     #[command(
         after_help = "Run times are drawn from jobs that had ended by the instant, given limit, user and the \
         time that a job has run; future submissions are drawn from past ones. Nothing that was \
-        recorded after the instant is used. Times in JSON are seconds since 1970, or null if the \
-        job does not start by then.\n\n\
+        recorded after the instant is used. A future is simulated until the waiting jobs have \
+        started, or the machine is idle. A time is `not in simulated time`, or null in JSON, if the \
+        job has not started by then in too many of the futures, and `never` if it would not fit the \
+        empty machine. Times in JSON are seconds since 1970.\n\n\
         Examples:\n  \
         meshwork ops when site 1109 --at 2026-11-21T14:54:44\n  \
         meshwork ops when site --all --at 2026-11-21T14:54:44 --json"
@@ -383,7 +385,7 @@ pub(crate) struct When {
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) seed: u64,
     /// The clean-up time: seconds from a job's end until its nodes can be allocated again
-    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "1", allow_negative_numbers = true, value_parser = seconds)]
     pub(crate) cleanup: u32,
     /// The time zone of displayed dates, and of dates that are given without a zone [default: UTC]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = LocalClock::read)]
@@ -440,7 +442,7 @@ pub(crate) struct Defrag {
 pub(crate) struct Terms {
     /// The clean-up time: seconds from a job's end until its nodes can be allocated again [default:
     /// the best fit to the history]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
     pub(crate) cleanup: Option<u32>,
     /// The treatment of jobs whose size a topology does not list: request the next larger listed
     /// size (round_up), or refuse the job (refuse)

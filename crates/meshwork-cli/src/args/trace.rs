@@ -11,6 +11,10 @@ use toml::Value;
 use super::{not_negative, positive};
 use crate::memory::Memory;
 
+fn count(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "must be a whole number from 1".to_owned())
+}
+
 /// Arguments of `meshwork trace`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Trace {
@@ -118,10 +122,10 @@ pub(crate) struct Convert {
     #[arg(long, value_name = "T", value_parser = instant)]
     pub(crate) until: Option<Value>,
     /// The factor by which run times and requested times are multiplied
-    #[arg(long, value_name = "X", value_parser = positive)]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = positive)]
     pub(crate) runtime_scale: Option<f64>,
     /// The factor by which submission times are multiplied; a factor below 1 increases the load
-    #[arg(long, value_name = "X", value_parser = positive)]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = positive)]
     pub(crate) arrival_scale: Option<f64>,
     /// A key of the workload `swf` by which the log is changed, such as split_above=0.5 or
     /// users=[3,5]; may be given several times
@@ -146,7 +150,7 @@ pub(crate) struct Generate {
     #[arg(long)]
     pub(crate) replace: bool,
     /// The number of jobs to generate
-    #[arg(long, value_name = "N", default_value = "10000")]
+    #[arg(long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = count)]
     pub(crate) jobs: u64,
     /// The number of processors of the machine to which the model is scaled
     #[arg(long, value_name = "P", default_value = "128")]
@@ -160,7 +164,7 @@ pub(crate) struct Generate {
     pub(crate) classes: String,
     /// The load of the generated jobs, as a share of what the machine can do; submission times are
     /// stretched or compressed to meet it
-    #[arg(long, value_name = "X", value_parser = positive)]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = positive)]
     pub(crate) load: Option<f64>,
     #[command(flatten)]
     pub(crate) memory: Memory,

@@ -937,3 +937,51 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
     assert_eq!(said.status, Some(2));
     assert!(said.err.contains("such as 4G"), "{}", said.err);
 }
+
+#[test]
+fn a_negative_number_is_refused_with_the_option_and_its_range() {
+    let folder = folder();
+    for (arguments, says) in [
+        (
+            "trace generate out.swf --jobs -3",
+            "'-3' for '--jobs <N>': must be a whole number from 1",
+        ),
+        ("trace generate out.swf --load -0.5", "'-0.5' for '--load <X>': must be a number above 0"),
+        (
+            "trace convert good.swf out.swf --arrival-scale -1",
+            "'-1' for '--arrival-scale <X>': must be a number above 0",
+        ),
+        ("ops compare site x.yaml --cleanup -3", "'-3' for '--cleanup <SECONDS>': must be a whole"),
+    ] {
+        let said = meshwork(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
+        assert_eq!(said.status, Some(2), "{arguments}");
+        assert!(said.err.contains(says), "{arguments}: {}", said.err);
+    }
+}
+
+#[test]
+fn a_wrong_path_of_a_site_or_of_an_output_is_found_before_any_work() {
+    let folder = folder();
+    for (arguments, expected) in [
+        (
+            "ops fidelity good.swf",
+            "good.swf: this is a file, but the folder of a site is needed, as `meshwork ops import` writes it",
+        ),
+        (
+            "ops compare site x.yaml --report nowhere/x.html",
+            "nowhere/x.html: this file cannot be written, because its folder does not exist",
+        ),
+        (
+            "ops fidelity site --starts nowhere/starts.csv",
+            "nowhere/starts.csv: this file cannot be written, because its folder does not exist",
+        ),
+        (
+            "ops propose site -o nowhere/x.yaml",
+            "nowhere/x.yaml: this file cannot be written, because its folder does not exist",
+        ),
+    ] {
+        let said = meshwork(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
+        assert_eq!(sentence(&said), expected, "{arguments}");
+        assert_eq!(said.status, Some(2), "{arguments}");
+    }
+}

@@ -842,3 +842,139 @@ fn priorities_of_a_history_come_from_its_tables() {
         reasons_at(folder.path(), 2_000).into_iter().map(|own| own.0).collect();
     assert_eq!(order, ["3", "2"]);
 }
+
+const ROW: &str = "- topology: t
+  cluster_default: true
+  torus3d:
+    toruses:
+      - name: t
+        dims: {x: 8, y: 1, z: 1}
+        nodes: n[0-7]
+        placements:
+          - dims: {x: 1, y: 1, z: 1}
+          - dims: {x: 4, y: 1, z: 1}
+";
+const WHOLE: &str = "NodeName=n[0-7] CPUs=1\nPartitionName=DEFAULT OverSubscribe=EXCLUSIVE\n";
+
+/// Row of eight nodes. Job 1 holds n3, and job 2 of four nodes waits from 110 to 200.
+fn row(events: &str) -> tempfile::TempDir {
+    let jobs = ["1,100,100,100,200,1,n3,main,", "2,110,110,200,300,4,n[0-3],main,"];
+    site_of(WHOLE, ROW, events, &jobs)
+}
+
+#[test]
+fn nodes_that_are_down_in_a_history_are_not_free() {
+    let explain = |folder: &Path, at: &str| {
+        let said = meshwork(folder, &["ops", "explain", ".", "2", "--at", at, "--json"]);
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        said.json()
+    };
+    let defrag = |folder: &Path| {
+        let words = ["ops", "defrag", ".", "--at", "150", "--shape", "4x1x1"];
+        meshwork(folder, &words).out
+    };
+    let free = row("");
+    assert_eq!(explain(free.path(), "150")["reason"], "turn");
+    assert!(defrag(free.path()).contains("4x1x1 on n[4-7] is free"));
+    let drained = row("NodeName|TimeStart|TimeEnd|State\nn6|120|180|DRAIN\nn7|120|180|DRAIN\n");
+    let json = explain(drained.path(), "150");
+    assert_eq!((&json["reason"], &json["free"]), (&json!("shape"), &json!(5)), "{json:#}");
+    let down: Vec<&Json> =
+        json["nearest"].as_array().unwrap().iter().map(|own| &own["down"]).collect();
+    assert_eq!(down, [0, 2], "{json:#}");
+    assert!(!defrag(drained.path()).contains("n[4-7]"), "{}", defrag(drained.path()));
+    assert_eq!(explain(drained.path(), "190")["reason"], "turn", "the nodes are back");
+    let one = row("NodeName|TimeStart|TimeEnd|State\nn7|120|180|DOWN\n");
+    let said = meshwork(one.path(), &["ops", "explain", ".", "2", "--at", "150"]);
+    assert!(said.out.contains("in the way: 1 node that is down or reserved"), "{}", said.out);
+}
+
+#[test]
+fn nodes_of_a_reservation_in_a_history_are_not_free() {
+    let folder = row("");
+    let table = "ReservationName=r StartTime=120 EndTime=180 Nodes=n[6-7] NodeCnt=2\n";
+    fs::write(folder.path().join("reservations.txt"), table).unwrap();
+    let words = ["ops", "explain", ".", "2", "--at", "150", "--json"];
+    let json = meshwork(folder.path(), &words).json();
+    assert_eq!((&json["reason"], &json["free"]), (&json!("shape"), &json!(5)), "{json:#}");
+    let all = ["ops", "explain", ".", "--all", "--at", "150", "--json"];
+    assert_eq!(meshwork(folder.path(), &all).json()["jobs"][0]["reason"], "shape");
+}
+
+/// Tests that `--all` and the answer for one job name the lack of a shape by one message.
+#[test]
+fn a_missing_shape_is_the_reason_of_the_first_job_in_the_queue_too() {
+    let jobs = [
+        "1,100,100,100,900,1,n3,main,",
+        "2,100,100,100,900,1,n6,main,",
+        "3,110,110,900,950,4,n[0-3],main,",
+        "4,115,115,910,950,4,n[4-7],main,",
+        "5,116,116,,,9,,,",
+    ];
+    let folder = site_of(WHOLE, ROW, "", &jobs);
+    let expected =
+        [("3", "No suitable topology unit found"), ("4", "Priority"), ("5", "PartitionNodeLimit")];
+    let expected = expected.map(|(job, says)| (job.to_owned(), says.to_owned()));
+    assert_eq!(reasons_at(folder.path(), 150), expected);
+    let said = meshwork(folder.path(), &["ops", "explain", ".", "3", "--at", "150"]);
+    assert!(said.out.contains("(No suitable topology unit found)"), "{}", said.out);
+    let said = meshwork(folder.path(), &["ops", "explain", ".", "--all", "--at", "150"]);
+    assert!(said.out.contains("Slurm's reason (modelled)"), "{}", said.out);
+}
+
+#[test]
+fn an_instant_shortly_after_a_history_is_its_last_second() {
+    let folder = row("");
+    let explain = |job: &str, at: &str| {
+        meshwork(folder.path(), &["ops", "explain", ".", job, "--at", at, "--json"])
+    };
+    let said = explain("2", "400");
+    let warning =
+        "warning: .: the history ends at 1970-01-01 00:05:00 UTC, so the answer is for that second";
+    assert!(said.err.starts_with(warning), "{}", said.err);
+    let says = "no job 2 waits at 1970-01-01 00:05:00 UTC: it ran from 1970-01-01 00:03:20 UTC to";
+    assert!(said.err.contains(says), "{}", said.err);
+    assert!(explain("2", "9000").err.contains("the history says nothing of"));
+    let says =
+        "no job 2 waits at 1970-01-01 00:01:45 UTC: it is submitted at 1970-01-01 00:01:50 UTC";
+    assert!(explain("2", "105").err.contains(says));
+    assert!(explain("2", "205").err.contains("job 2 runs, and does not wait\n"));
+}
+
+/// Records of a log in the Standard Workload Format name no nodes.
+#[test]
+fn a_state_without_node_lists_is_refused() {
+    let jobs = ["1,100,100,100,200,1,,main,", "2,110,110,200,300,4,,main,"];
+    let folder = site_of(WHOLE, ROW, "", &jobs);
+    for words in [
+        &["ops", "explain", ".", "2", "--at", "150"][..],
+        &["ops", "when", ".", "2", "--at", "150"],
+        &["ops", "defrag", ".", "--shape", "4", "--at", "150"],
+    ] {
+        let said = meshwork(folder.path(), words);
+        let says =
+            "no node list of 1 running job at 1970-01-01 00:02:30 UTC, so it is not known which";
+        assert_eq!(said.status, Some(2), "{words:?}: {}", said.out);
+        assert!(said.err.contains(says), "{words:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn what_the_model_leaves_out_is_said_beside_the_answer() {
+    let folder = row("");
+    let conf = folder.path().join("slurm.conf");
+    let text = fs::read_to_string(&conf).unwrap() + "PreemptType=preempt/partition_prio\n";
+    for (text, warns) in [(text.clone(), true), (text.replace("PreemptType", "#"), false)] {
+        fs::write(&conf, text).unwrap();
+        for verb in ["explain", "when"] {
+            let said = meshwork(folder.path(), &["ops", verb, ".", "2", "--at", "150"]);
+            assert_eq!(said.status, Some(0), "{}", said.err);
+            assert_eq!(
+                said.err.contains("warning: .: the model leaves out"),
+                warns,
+                "{}",
+                said.err
+            );
+        }
+    }
+}

@@ -100,10 +100,51 @@ fn wrong_questions_get_one_sentence() {
             &["32", "--cleanup", "4s"],
             "'4s' for '--cleanup <SECONDS>': must be a whole number of seconds, as 4",
         ),
+        (
+            &["32", "--cleanup", "-3"],
+            "'-3' for '--cleanup <SECONDS>': must be a whole number of seconds, as 4",
+        ),
         (&["--all"], "--at"),
     ] {
         let said = when(folder.path(), asked);
         assert_eq!(said.status, Some(2), "{asked:?}: {}", said.err);
         assert!(said.err.contains(says), "{asked:?}: {}", said.err);
     }
+}
+
+/// Tests the forecast of a job that starts long after the submissions of its futures have ended.
+///
+/// Four times as much work arrives as can be done, and all of it precedes job 92.
+#[test]
+fn a_late_start_is_forecast_and_an_impossible_one_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let conf = "NodeName=n[0-3] CPUs=1\nPartitionName=high Nodes=ALL PriorityTier=9\n\
+                PartitionName=p Nodes=ALL Default=YES\n";
+    fs::write(folder.path().join("slurm.conf"), conf).unwrap();
+    let mut text = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|NNodes|ReqNodes|NodeList|Reason|Exclusive|AllocTRES|Priority\n".to_owned();
+    for id in 1..=90 {
+        let (submit, start) = (1_000 + 5 * id, 1_000 + 20 * id);
+        let end = start + 20;
+        text.push_str(&format!(
+            "{id}|{id}|ada|high|{submit}|{submit}|{start}|{end}|COMPLETED|10|4|4|n[0-3]||NODE|cpu=4,node=4|100\n"
+        ));
+    }
+    for (id, nodes) in [(92, 4), (93, 9)] {
+        text.push_str(&format!(
+            "{id}|{id}|bo|p|1200|1200|None|Unknown|PENDING|10|{nodes}|{nodes}|None assigned||NODE|cpu={nodes},node={nodes}|1\n"
+        ));
+    }
+    fs::write(folder.path().join("sacct.txt"), text).unwrap();
+    let files = ["--sacct", "sacct.txt", "--conf", "slurm.conf", "-o", "site"];
+    let said = meshwork(folder.path(), &[&["ops", "import"], &files[..]].concat());
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert!(said.out.contains("ended       90 completed\nnot ended   2 pending\n"), "{}", said.out);
+    let late = when(folder.path(), &["92", "--at", "1250", "--json", "--futures", "50"]).json();
+    for key in ["earliest", "median", "latest"] {
+        assert!(late[key].as_i64().is_some_and(|start| start > 1_250), "{late:#}");
+    }
+    let said = when(folder.path(), &["93", "--at", "1250", "--futures", "20"]);
+    assert!(said.out.contains("never starts: it would not fit the empty machine"), "{}", said.out);
+    let said = when(folder.path(), &["93", "--at", "1250", "--futures", "20", "--json"]);
+    assert_eq!(said.json()["median"], Json::Null);
 }

@@ -453,6 +453,10 @@ impl Folder {
             let says = "there is no such folder: `meshwork ops import` makes the folder of a site";
             return Err(format!("{shown}: {says}"));
         }
+        if path.is_file() {
+            let says = "this is a file, but the folder of a site is needed, as `meshwork ops import` writes it";
+            return Err(format!("{shown}: {says}"));
+        }
         if !jobs.is_file() {
             return Err(format!(
                 "{shown}: there is no {JOBS}, so this is no site: `meshwork ops import` makes one"

@@ -15,7 +15,7 @@ use meshwork_operator::unmodelled::{self, Unmodelled};
 use crate::args::ops;
 use crate::command::meter::Meter;
 use crate::command::stop::Stopper;
-use crate::output::{Ended, Output, PAGE_MARK, Stop, Verdict, must_be_ours};
+use crate::output::{Ended, Output, PAGE_MARK, Stop, Verdict, must_be_ours, must_have_folder};
 use crate::table::{Column, print};
 use crate::wrap::wrapped;
 
@@ -24,8 +24,10 @@ use crate::wrap::wrapped;
 pub(super) enum Cleanup {
     /// The clean-up time is given on the command line.
     Given,
-    /// The clean-up time was fitted to the history of the site.
+    /// The clean-up time was fitted to the history of the site, and is in whole seconds.
     Fitted,
+    /// The clean-up time was fitted to the history of the site, and then rounded.
+    Rounded,
     /// The history shows no clean-up time, so zero is used.
     Unknown,
 }
@@ -36,6 +38,7 @@ impl Cleanup {
         match self {
             Cleanup::Given => "as asked for",
             Cleanup::Fitted => "as the history shows",
+            Cleanup::Rounded => "as the history shows, rounded to whole seconds",
             Cleanup::Unknown => "since nothing in the history shows any",
         }
     }
@@ -64,7 +67,8 @@ pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Sto
 pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cleanup) {
     let (cleanup, source) = match (asked.cleanup, found.cleanup) {
         (Some(seconds), _) => (i64::from(seconds), Cleanup::Given),
-        (None, Some(seconds)) => (seconds.round() as i64, Cleanup::Fitted),
+        (None, Some(seconds)) if seconds.fract() == 0.0 => (seconds as i64, Cleanup::Fitted),
+        (None, Some(seconds)) => (seconds.round() as i64, Cleanup::Rounded),
         (None, None) => (0, Cleanup::Unknown),
     };
     let unlisted = if asked.unlisted == "refuse" { Unlisted::Refuse } else { Unlisted::RoundUp };
@@ -84,6 +88,7 @@ pub(super) fn caveats(
 
 pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     if let Some(file) = &arguments.report {
+        must_have_folder(file)?;
         must_be_ours(file, PAGE_MARK)?;
     }
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;

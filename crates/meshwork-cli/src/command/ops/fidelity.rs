@@ -7,7 +7,7 @@ use meshwork_operator::fidelity::{self, Fidelity, PredictedWaits};
 
 use crate::args::ops;
 use crate::command::meter::Meter;
-use crate::output::{Ended, Output, Stop, Verdict, must_be_ours};
+use crate::output::{Ended, Output, Stop, Verdict, must_be_ours, must_have_folder};
 use crate::table::{Column, print};
 
 /// Maximum number of differences between predicted and recorded decisions that are printed.
@@ -15,6 +15,7 @@ const MOST_NAMED: usize = 20;
 
 pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
     if let Some(file) = &arguments.starts {
+        must_have_folder(file)?;
         must_be_ours(file, "job,start,predicted")?;
     }
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;

@@ -107,13 +107,15 @@ fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
         let (first, last) = (date::written(first), date::written(last));
         line("times", format!("{first} to {last} in UTC; {form}"))?;
     }
-    let states: Vec<String> = quality
-        .states
-        .iter()
-        .map(|(state, count)| format!("{count} {}", state.to_lowercase()))
-        .collect();
-    if !states.is_empty() {
-        line("ended", states.join(", "))?;
+    let states = |are_open: bool| -> Vec<String> {
+        let is_open = |state: &str| matches!(state, "PENDING" | "RUNNING" | "SUSPENDED");
+        let own = quality.states.iter().filter(|(state, _)| is_open(state) == are_open);
+        own.map(|(state, count)| format!("{count} {}", state.to_lowercase())).collect()
+    };
+    for (name, states) in [("ended", states(false)), ("not ended", states(true))] {
+        if !states.is_empty() {
+            line(name, states.join(", "))?;
+        }
     }
     let mut never = Vec::new();
     if quality.rejected > 0 {

@@ -16,10 +16,11 @@ use super::compare::{caveats, judge, paragraph, terms};
 use crate::args::ops;
 use crate::command::meter::Meter;
 use crate::command::stop::Stopper;
-use crate::output::{Ended, Output, Stop, Verdict, must_be_new, say, tell};
+use crate::output::{Ended, Output, Stop, Verdict, must_be_new, must_have_folder, say, tell};
 
 pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
     if let Some(file) = &arguments.out {
+        must_have_folder(file)?;
         must_be_new(file, arguments.replace)?;
     }
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;

@@ -12,12 +12,14 @@ use meshwork_operator::defrag::{self, Cost, DefragTarget, defrag};
 use meshwork_operator::explain::{self, Explanation, WaitReason};
 use meshwork_operator::instant::{Instant, is_saved};
 use meshwork_operator::state::{HeldBack, MachineState, QueueReason};
+use meshwork_operator::unmodelled::{self, Unmodelled};
+use meshwork_slurm::history::JobRecord;
 use meshwork_slurm::sacct::LocalClock;
 use serde_json::{Value as Json, json};
 
 use super::{any_of, instant};
 use crate::args::ops::{self, At};
-use crate::output::{Ended, Output, Stop, Verdict};
+use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::table::{Column, print};
 
 /// Largest number of characters of a reason that the table of waiting jobs shows.
@@ -49,8 +51,36 @@ fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<
     read_slurm(asked, job).map(|state| Named::Slurm(Box::new(state)))
 }
 
+/// Largest time in seconds after the end of a history for which its last second is shown.
+const LATE: i64 = 3600;
+
 /// Selected instant of a site's history, in seconds since 1970.
+///
+/// Shortly after the end of the history it is the last recorded second, with a warning.
 pub(super) fn second(
+    site: &Path,
+    at: Option<&At>,
+    clock: &LocalClock,
+    folder: &Folder,
+    job: Option<&str>,
+) -> Result<i64, Stop> {
+    let at = named_second(site, at, clock, folder, job)?;
+    let last = folder.history.span().map_or(at, |(_, last)| last);
+    if at <= last || at - last > LATE {
+        return Ok(at);
+    }
+    let utc = LocalClock::utc();
+    let [asked, last_shown] = [at, last].map(|second| utc.shown(second));
+    let says = format!(
+        "{}: the history ends at {last_shown}, so the answer is for that second, and not for {asked}",
+        site.display()
+    );
+    say("warning", &says);
+    Ok(last)
+}
+
+/// Instant that the command line names, in seconds since 1970.
+fn named_second(
     site: &Path,
     at: Option<&At>,
     clock: &LocalClock,
@@ -75,6 +105,40 @@ pub(super) fn second(
         (None, None) => wrong(format!(
             "{shown}: of a site the instant is needed: --at TIME, in seconds since 1970 or as 2026-01-31T23:59:59"
         )),
+    }
+}
+
+/// Warns of what the model of a site leaves out, if `ops import` has found anything.
+pub(super) fn warn_of_unmodelled(folder: &Folder) {
+    let found = unmodelled::of(&folder.machine, &folder.history);
+    let found: Vec<String> = found.iter().map(Unmodelled::to_string).collect();
+    if !found.is_empty() {
+        let site = folder.path.display();
+        let says = format!(
+            "{site}: the model leaves out {}; `meshwork ops fidelity {site}` says how far it can be trusted",
+            found.join("; ")
+        );
+        say("warning", &says);
+    }
+}
+
+/// What a history says of a job that does not wait at an instant, as the end of a sentence.
+pub(super) fn whereabouts(folder: &Folder, job: &str, at: i64, clock: &LocalClock) -> String {
+    let stays = || folder.history.stays.iter().filter(|stay| stay.id == job);
+    let is_known = |stay: &&JobRecord| stay.queued().is_some_and(|queued| queued <= at);
+    let Some(stay) = stays().rfind(is_known).or_else(|| stays().next()) else {
+        return String::new();
+    };
+    match (stay.queued(), stay.start, stay.end) {
+        (Some(queued), ..) if queued > at => {
+            format!(": it is submitted at {}", clock.shown(queued))
+        }
+        (_, Some(start), Some(end)) if end <= at => {
+            format!(": it ran from {} to {}", clock.shown(start), clock.shown(end))
+        }
+        (_, Some(start), _) if start <= at => format!(": it started at {}", clock.shown(start)),
+        (_, _, Some(end)) if end <= at => format!(": it ended at {}", clock.shown(end)),
+        _ => String::new(),
     }
 }
 
@@ -104,6 +168,7 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Sto
     if path.is_dir() {
         let folder = Folder::read(path).map_err(Stop::Wrong)?;
         let at = second(path, asked.at.as_ref(), &clock, &folder, job)?;
+        warn_of_unmodelled(&folder);
         let mut state = MachineState::of_history(folder, at).map_err(Stop::Wrong)?;
         if clock.is_known() {
             state.clock = clock;
@@ -157,7 +222,15 @@ pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::
                     give the ID of a job, or --all";
         return Err(Stop::Wrong(says.to_owned()));
     };
-    let explained = explain::explain(&state, job).map_err(Stop::Wrong)?;
+    let explained = explain::explain(&state, job).map_err(|says| {
+        let path = &asked.state.state;
+        let runs = state.running.iter().any(|holder| holder.stay.id == *job);
+        let folder = Some(path).filter(|path| path.is_dir() && !runs);
+        let why = folder
+            .and_then(|path| Folder::read(path).ok())
+            .map_or_else(String::new, |own| whereabouts(&own, job, state.now, &state.clock));
+        Stop::Wrong(says + &why)
+    })?;
     if asked.json {
         out.json(&explained.json(&state))?;
     } else {
@@ -189,10 +262,15 @@ fn explain_all(out: &mut Output, asked: &ops::Explain, state: &MachineState) -> 
     };
     let cells =
         |of: &dyn Fn(&QueueReason) -> String| reasons.iter().map(of).collect::<Vec<String>>();
+    // Accounting does not record the reasons of jobs that have started.
+    let title = match state.past {
+        Some(_) => "Slurm's reason (modelled)",
+        None => "Slurm's reason",
+    };
     let columns = [
         Column::numbers("nodes", cells(&|own| own.nodes.to_string())),
         Column::words("why", cells(&|own| own.kind.to_owned())),
-        Column::words("Slurm's reason", cells(&|own| short(&own.says))),
+        Column::words(title, cells(&|own| short(&own.says))),
     ];
     print(out, &[Column::words("job", cells(&|own| own.id.clone()))], &columns, &[])?;
     let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
@@ -251,9 +329,10 @@ fn describe(out: &mut Output, state: &MachineState, own: &Explanation) -> Result
         let mut way = jobs.join(", ");
         if near.down > 0 {
             way.push_str(&format!(
-                "{}{} nodes that are down or reserved",
+                "{}{} that {} down or reserved",
                 if way.is_empty() { "" } else { ", " },
-                near.down
+                plural(near.down.into(), "node"),
+                if near.down == 1 { "is" } else { "are" }
             ));
         }
         if way.is_empty() {

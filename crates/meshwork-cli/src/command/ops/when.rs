@@ -7,7 +7,7 @@ use meshwork_operator::when::{PastRatios, SampledFutures, StartInterval, StartQu
 use meshwork_slurm::sacct::LocalClock;
 use serde_json::json;
 
-use super::state::{held_back, second};
+use super::state::{held_back, second, warn_of_unmodelled, whereabouts};
 use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
@@ -18,11 +18,8 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
     let given = asked.time_zone.clone().unwrap_or_default();
     let (job, shown) = (asked.job.as_deref(), asked.site.display());
     let at = second(&asked.site, asked.at.as_ref(), &given, &folder, job)?;
-    let span = folder.history.span();
-    if !span.is_some_and(|(first, last)| (first..=last).contains(&at)) {
-        let says = format!("{shown}: the history says nothing of {}", LocalClock::utc().shown(at));
-        return Err(Stop::Wrong(says));
-    }
+    MachineState::check_instant(&folder, at).map_err(Stop::Wrong)?;
+    warn_of_unmodelled(&folder);
     let clock = if given.is_known() { given } else { LocalClock::utc() };
     let sampled = SampledFutures {
         count: asked.futures,
@@ -50,8 +47,9 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
         return all(out, asked, at, &clock, &found);
     };
     let Some(own) = found.iter().rev().find(|own| own.id == job) else {
+        let why = whereabouts(&folder, job, at, &clock);
         let at = clock.shown(at);
-        return Err(Stop::Wrong(format!("{shown}: job {job} does not wait at {at}")));
+        return Err(Stop::Wrong(format!("{shown}: job {job} does not wait at {at}{why}")));
     };
     let changes = match own.held {
         None => queue.changes(job).map_err(wrong)?,
@@ -82,11 +80,24 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
         out.line(&format!("job {job} has no start time at {}: {why}", clock.shown(at)))?;
         return Ok(Verdict::Done);
     }
-    let time = |time: Option<i64>| time.map_or("never".to_owned(), |time| clock.shown(time));
+    let time = |time: Option<i64>| shown_time(own, time, &clock);
     out.headline(&format!("job {job} at {}", clock.shown(at)))?;
     let percent = 100.0 * asked.confidence;
     let (earliest, latest) = (time(own.earliest), time(own.latest));
-    out.line(&format!("  starts between {earliest} and {latest} with {percent} % probability"))?;
+    out.line(&match (own.earliest, own.latest) {
+        _ if own.is_hopeless => "  never starts: it would not fit the empty machine".to_owned(),
+        (Some(_), Some(_)) => {
+            format!("  starts between {earliest} and {latest} with {percent} % probability")
+        }
+        (Some(_), None) => format!(
+            "  starts not before {earliest}, and in some of the futures not before the machine is idle: \
+             there is no interval of {percent} %"
+        ),
+        (None, _) => {
+            "  starts in too few of the futures before the machine is idle: there is no interval"
+                .to_owned()
+        }
+    })?;
     out.line(&format!("  median {}", time(own.median)))?;
     for (what, median) in changes {
         if median.is_some_and(|median| own.median.is_none_or(|own| median < own)) {
@@ -94,6 +105,15 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
         }
     }
     Ok(Verdict::Done)
+}
+
+/// Time in a prediction, or the reason why there is none.
+fn shown_time(own: &StartInterval, time: Option<i64>, clock: &LocalClock) -> String {
+    match time {
+        Some(time) => clock.shown(time),
+        None if own.is_hopeless => "never".to_owned(),
+        None => "not in simulated time".to_owned(),
+    }
 }
 
 fn all(
@@ -117,7 +137,7 @@ fn all(
     let times = |of: &dyn Fn(&StartInterval) -> Option<i64>| {
         cells(&|own| match (&own.held, of(own)) {
             (Some(_), _) => String::new(),
-            (None, time) => time.map_or("never".to_owned(), |time| clock.shown(time)),
+            (None, time) => shown_time(own, time, clock),
         })
     };
     let columns = [
