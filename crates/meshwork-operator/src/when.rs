@@ -592,7 +592,7 @@ mod tests {
         let changes = queue.changes("31").unwrap();
         let of = |what: &str| changes.iter().find(|(own, _)| own.contains(what)).unwrap().1;
         assert_eq!(of("partition q"), Some(1_010));
-        assert_eq!(of("1 nodes"), Some(1_400));
+        assert_eq!(of("1 node instead of 2"), Some(1_400));
         assert_eq!(queue.intervals().unwrap(), before);
     }
 
@@ -606,6 +606,7 @@ mod tests {
             median: Some(125),
             latest: Some(135),
             held: None,
+            is_hopeless: false,
         };
         let found = ratios.correct(own.clone(), 100, 0.9);
         assert_eq!([found.earliest, found.median, found.latest], [Some(105), Some(155), Some(215)]);
