@@ -164,7 +164,7 @@ pub fn defrag(
         return Err("every place of the target holds a job that may not be moved".to_owned());
     }
     candidates.sort();
-    let mut desk = state.desk(site.clone());
+    let mut desk = state.desk(site);
     let mut plans: Vec<DefragPlan> = Vec::new();
     for (cost, number, jobs) in candidates {
         if plans.len() == most {
