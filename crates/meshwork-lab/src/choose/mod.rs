@@ -193,7 +193,6 @@ impl Setup {
         let (within, alpha) = (request.within()?, request.alpha()?);
         let (budget, hold_out) = (request.budget()?, request.hold_out()?);
         must_have_candidates(study)?;
-        must_have_same_jobs(study)?;
         let least = LEAST_PAIRS[usize::from(request.raw)];
         let mut rounds = study.clone();
         if !matches!(study.replications, Replications::Windows { .. }) {
@@ -338,6 +337,7 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcom
     };
     let mut choice =
         ChoiceOutcome::of(&raced, Parts { race: &race, runs: &results.runs, stopped })?;
+    warnings.extend(of_different_jobs(study));
     warnings.extend(of_networks(study, &setup.points));
     choice.warnings = warnings;
     choice.is_kept = options.out.is_some();
@@ -392,22 +392,18 @@ fn must_have_candidates(study: &Study) -> Result<(), Refused> {
 /// Keys of a workload that say something about its jobs, or divide them, and make no others.
 const OF_SAME_JOBS: [&str; 3] = ["workload.estimates", "workload.shape", "workload.split_above"];
 
-/// Refuses candidates with different jobs, of which the one with the lightest jobs would win.
-fn must_have_same_jobs(study: &Study) -> Result<(), Refused> {
+/// Warning about candidates with different jobs, of which the one with the lightest jobs wins.
+fn of_different_jobs(study: &Study) -> Option<String> {
     let makes_jobs = |key: &str| {
-        (key == "seed" || is_within(key, "workload"))
-            && !OF_SAME_JOBS.iter().any(|kept| is_within(key, kept))
+        is_within(key, "workload") && !OF_SAME_JOBS.iter().any(|kept| is_within(key, kept))
     };
     let differ = |axis: &&Axis| axis.values.len() > 1 && makes_jobs(&axis.key);
-    let Some(Axis { key, values }) = study.sweep.iter().find(differ) else { return Ok(()) };
-    Err(study.refused(&Problem::new(
-        format!("sweep.{key}"),
-        format!(
-            "`{key}` is swept and changes the jobs, but candidates must have the same jobs: choose for one value, as \
-             with --set '{key}={}', and run a race for each",
-            values[0]
-        ),
-    )))
+    let Axis { key, values } = study.sweep.iter().find(differ)?;
+    Some(format!(
+        "candidates differ in `{key}`, which changes the jobs, so the lightest jobs win: choose for one value, as with \
+         --set '{key}={}', and run a race for each",
+        values[0]
+    ))
 }
 
 /// Refuses replications of a log with the same jobs, which count as a single observation.

@@ -438,14 +438,21 @@ fn a_log_becomes_a_distribution_and_its_end_a_test() {
 }
 
 #[test]
-fn estimates_and_pinned_loads_may_be_swept() {
-    let swept = format!(
-        "{}[sweep]\nscheduler = ['fcfs', 'easy']\n'workload.load' = [0.3]\n\
-         'workload.estimates' = ['exact', {{ name = 'factor', f = 2 }}]\n",
-        &STUDY[..STUDY.find("[sweep]").unwrap()]
-    );
-    let request = ChoiceRequest { within: "10%".to_owned(), ..ChoiceRequest::default() };
-    assert!(made(&study(&swept), request, None).is_ok());
+fn candidates_with_different_jobs_are_warned_of() {
+    let warned = |swept: &str| {
+        let start = &STUDY[..STUDY.find("[sweep]").unwrap()];
+        let study = study(&format!("{start}[sweep]\nscheduler = ['fcfs', 'easy']\n{swept}\n"));
+        let request = ChoiceRequest { within: "10%".to_owned(), ..ChoiceRequest::default() };
+        let warnings = made(&study, request, None).unwrap().warnings;
+        warnings.into_iter().find(|own| own.contains("the lightest jobs win"))
+    };
+    let says = warned("'workload.load' = [0.3, 0.5]").unwrap();
+    assert!(says.starts_with("candidates differ in `workload.load`"), "{says}");
+    assert!(says.contains("as with --set 'workload.load=0.3'"), "{says}");
+    let estimates = "'workload.estimates' = ['exact', { name = 'factor', f = 2 }]";
+    for same in ["'workload.load' = [0.3]", "seed = [1, 2]", estimates] {
+        assert_eq!(warned(same), None, "{same}");
+    }
 }
 
 #[test]
@@ -514,12 +521,10 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
     let without = study(&STUDY[..STUDY.find("[sweep]").unwrap()]);
     let one = STUDY.replace("['fcfs', 'easy', 'sjf']", "['fcfs']");
     let one = study(&one.replace("['first_fit', 'random']", "['random']"));
-    let loads = study(&format!("{STUDY}'workload.load' = [0.3, 0.5]\n"));
-    let seeds = study(&format!("{STUDY}seed = [1, 2]\n"));
     let quiet = study(&STUDY.replace("load = 0.5", "load = 0.001"));
     let overloaded = study(&STUDY.replace("load = 0.5", "load = 5.0"));
     let (whole, resampled) = (of_log(&path, ""), of_log(&path, ", resample = 'users'"));
-    let refusals: [Refusal<'_>; 17] = [
+    let refusals: [Refusal<'_>; 15] = [
         (
             "unknown metric",
             &plain,
@@ -554,20 +559,6 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
             |_| {},
             "study.toml:13: `[sweep]` makes one candidate, and a choice needs two: ",
             "give a key another value",
-        ),
-        (
-            "candidates of other loads",
-            &loads,
-            |_| {},
-            "study.toml:16: `workload.load` is swept and changes the jobs, but candidates must have the same jobs: ",
-            "choose for one value, as with --set 'workload.load=0.3', and run a race for each",
-        ),
-        (
-            "candidates of other seeds",
-            &seeds,
-            |_| {},
-            "study.toml:16: `seed` is swept and changes the jobs, but candidates must have the same jobs: ",
-            "choose for one value, as with --set 'seed=1', and run a race for each",
         ),
         (
             "constraint that nobody meets",
