@@ -53,6 +53,12 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
     Some(seconds - (ahead * 60) as f64)
 }
 
+/// Whether a date states its time zone, as `2003-05-01T12:30Z` does.
+#[must_use]
+pub fn has_zone(text: &str) -> bool {
+    text.trim().get(10..).is_some_and(|time| time.contains(['Z', 'z', '+', '-']))
+}
+
 /// Numbers separated by `between`, with `digits` digits each; `None` if the text does not match.
 fn fields(text: &str, between: char, digits: &[usize]) -> Option<Vec<i64>> {
     let parts: Vec<&str> = text.split(between).collect();

@@ -36,7 +36,8 @@ pub(crate) enum Trace {
     #[command(
         after_help = "Jobs are sorted by time of submission, and lines that are no jobs are left out.\n\n\
         Endings give formats: .csv and .parquet are tables of jobs, .gz is compressed, all other \
-        files are logs. A date, as in --until 2003-05-01, needs a log that says when it begins.\n\n\
+        files are logs. A date, as in --until 2003-05-01, needs a log that says when it begins, \
+        and is in the time zone of its header, or else in UTC, unless the date has one.\n\n\
         --set takes the keys of the workload `swf` of a study: users, queues, from, until, \
         first_jobs, resample, shuffle, split_above, runtime_scale, arrival_scale. They are applied \
         in this order. A study of OUT without these keys has the same jobs as a study of IN with \
@@ -113,7 +114,7 @@ pub(crate) struct Convert {
     #[arg(long)]
     pub(crate) replace: bool,
     /// Keep only this number of jobs, counted after --from and --until are applied
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     pub(crate) first_jobs: Option<u64>,
     /// Keep only jobs submitted at or after this time of the log, in seconds, or this date
     #[arg(long, value_name = "T", value_parser = instant)]
@@ -188,6 +189,10 @@ pub(crate) struct Fit {
 }
 
 /// Parses a number of seconds, or a date.
+fn whole(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "must be a whole number from 1".to_owned())
+}
+
 fn instant(text: &str) -> Result<Value, String> {
     if unix_seconds(text).is_some() {
         return Ok(Value::String(text.to_owned()));

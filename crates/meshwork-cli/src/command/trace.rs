@@ -2,7 +2,7 @@
 
 use meshwork::workload::statistics::{ColumnStatistics, Statistics};
 use meshwork_lab::files::{FileError, write_whole};
-use meshwork_lab::study::clock::LogStart;
+use meshwork_lab::inputs::start::LogStart;
 use meshwork_lab::study::set::assignment;
 use meshwork_lab::text::visible::visible;
 use meshwork_lab::trace::{

@@ -9,6 +9,7 @@ use meshwork::workload::{Inputs, Rows, WorkloadError};
 use meshwork_slurm::date::unix_seconds;
 use toml::{Table, Value};
 
+use super::start::LogStart;
 use super::{Files, is_tsv, published};
 use crate::refused::Refused;
 
@@ -78,10 +79,11 @@ fn parquet(name: &str) -> Result<Form, Refused> {
     Err(Refused(format!("{name}: this is Parquet, and {}", super::NO_PARQUET)))
 }
 
-/// Date at which the clock is 0, in seconds since 1970; `None` if the file states none.
-pub fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64>, WorkloadError> {
+/// Instant at which the clock is 0, in seconds since 1970, with its date; `None` if unknown.
+fn origin(files: &Files, path: &str, form: Form) -> Result<Option<(f64, LogStart)>, WorkloadError> {
     if !matches!(form, Form::Log { .. }) {
-        return Ok(Listed::read(table_rows(files, path)?, path)?.origin);
+        let origin = Listed::read(table_rows(files, path)?, path)?.origin;
+        return Ok(origin.map(|unix| (unix, LogStart::at(unix))));
     }
     let mut header = Header::default();
     for line in records(files.text(path)?, path) {
@@ -91,7 +93,8 @@ pub fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64>, Work
             LogLine::Record { .. } => break,
         }
     }
-    Ok(header.number("UnixStartTime").map(|seconds| seconds as f64))
+    let unix = header.number("UnixStartTime").map(|seconds| seconds as f64);
+    Ok(unix.map(|unix| (unix, LogStart::of(&header).unwrap_or_else(|| LogStart::at(unix)))))
 }
 
 pub fn table_rows(files: &Files, path: &str) -> Result<Rows, WorkloadError> {
@@ -116,7 +119,9 @@ fn no_such_day(text: &str) -> String {
     }
 }
 
-/// Converts the settings `from` and `until`, if they are dates, to times on the log's clock.
+/// Converts dates in `from` and `until` to times by the clock of a log.
+///
+/// Dates without a time zone are in that of the log, see [`LogStart::local`].
 pub fn on_the_clock_of(
     files: &Files,
     path: &str,
@@ -130,24 +135,31 @@ pub fn on_the_clock_of(
             Some(Value::Datetime(date)) => date.to_string(),
             _ => continue,
         };
-        let date = unix_seconds(&text).ok_or_else(|| {
-            format!(
+        if unix_seconds(&text).is_none() {
+            return Err(format!(
                 "`{key}` is \"{text}\", but must be a number from 0 to 1e15, or a date such as \
                  2003-05-01T12:30:00{}{}",
                 number_meant(&text),
                 no_such_day(&text)
-            )
-        })?;
+            ));
+        }
         if begins.is_none() {
             begins = origin(files, path, form).map_err(|error| error.0)?;
         }
-        let Some(begin) = begins else {
+        let Some((begin, start)) = &begins else {
             return Err(format!(
                 "`{key}` is a date, but {path} does not say when its clock begins: a log says it in a line `; UnixStartTime: SECONDS`"
             ));
         };
+        let time = start.unix_seconds(&text).unwrap_or_default() - begin;
+        if key == "until" && time <= 0.0 {
+            return Err(format!(
+                "`{key}` is {text}, which leaves no job: {path} begins at {}",
+                start.date(0.0)
+            ));
+        }
         // A date before the start of the log becomes 0, which precedes all jobs.
-        changes.insert(key.to_owned(), Value::Float((date - begin).max(0.0)));
+        changes.insert(key.to_owned(), Value::Float(time.max(0.0)));
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ pub mod form;
 #[cfg(feature = "parquet")]
 mod parquet;
 pub mod published;
+pub mod start;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -234,7 +235,8 @@ fn from_parquet<T, const N: usize>(
 }
 
 #[cfg(not(feature = "parquet"))]
-pub(crate) const NO_PARQUET: &str = "this program was built without the feature `parquet`";
+pub(crate) const NO_PARQUET: &str =
+    "this program was built without the feature `parquet`: build it with `--features full`";
 
 fn open(shown: &str, path: &Path) -> Result<File, FileError> {
     if path.is_dir() {

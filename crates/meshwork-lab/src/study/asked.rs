@@ -26,7 +26,7 @@ use toml::Table;
 
 use crate::files::{FileError, write_whole};
 use crate::inputs::Companion;
-use crate::study::clock::LogStart;
+use crate::inputs::start::LogStart;
 use crate::study::input::Input;
 use crate::study::{Refused, Study};
 use crate::threads::locked;

@@ -9,83 +9,22 @@
 //! written times are always in units of the clock.
 
 use meshwork::scenario::Scenario;
-use meshwork::workload::swf::Header;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::inputs::start::LogStart;
 use crate::statistics::Interval;
 use crate::study::Study;
-use meshwork_slurm::date::written;
 
 const UNITS: [(&str, f64); 4] =
     [("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0), ("days", 86_400.0)];
 
 pub const UNIT_NAMES: [&str; 4] = ["seconds", "minutes", "hours", "days"];
 
-/// Date at which the clock of a log shows 0, as stated in the log's header.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LogStart {
-    pub unix: i64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub zone: Option<String>,
-}
-
-impl LogStart {
-    /// Date that the header of a log states for clock time 0; `None` if it states none.
-    #[must_use]
-    pub fn of(header: &Header) -> Option<LogStart> {
-        let number = |label| -> Option<i64> {
-            let word = header.get(label)?.split_whitespace().next()?;
-            word.parse().ok()
-        };
-        let zone = header.get("TimeZoneString").filter(|zone| !zone.is_empty());
-        Some(LogStart {
-            unix: number("UnixStartTime").filter(|&unix| unix > 0)?,
-            offset: number("TimeZone").filter(|offset| offset.abs() < 100_000),
-            zone: zone.map(str::to_owned),
-        })
-    }
-
-    #[must_use]
-    pub fn at(unix: f64) -> LogStart {
-        LogStart { unix: unix as i64, offset: None, zone: None }
-    }
-
-    /// Label of the log's time zone. It is `local time` if only the offset is known, and `UTC`
-    /// otherwise.
-    #[must_use]
-    pub fn place(&self) -> String {
-        match (self.offset, &self.zone) {
-            (Some(_), Some(zone)) => zone.clone(),
-            (Some(_), None) => "local time".to_owned(),
-            (None, _) => "UTC".to_owned(),
-        }
-    }
-
-    /// Date and time of an instant in seconds on the log's clock, in local time if it is known.
-    ///
-    /// ```
-    /// use meshwork_lab::study::clock::LogStart;
-    /// let start = LogStart { unix: 749_433_603, offset: None, zone: None };
-    /// assert_eq!(start.date(0.0), "1993-10-01 00:00:03 UTC");
-    /// let west = LogStart { offset: Some(-28_800), ..start };
-    /// assert_eq!(west.date(86_400.0), "1993-10-01 16:00:03");
-    /// ```
-    #[must_use]
-    pub fn date(&self, instant: f64) -> String {
-        let seconds =
-            self.unix.saturating_add(self.offset.unwrap_or(0)).saturating_add(instant as i64);
-        let zone = if self.offset.is_some() { "" } else { " UTC" };
-        written(seconds) + zone
-    }
-}
-
-/// Unit of a scenario's clock, and unit in which times are shown.
+/// Unit of the clock of a scenario, and unit in which times are shown.
 ///
-/// The data of a page call it `clock`. A time `t` is shown as `t / factor`, in `unit`s if the unit
-/// is known. If `start` is given, `t` is the date `start.unix + t` in seconds since 1970-01-01 UTC.
-/// It is shown in local time, which is `offset` seconds ahead of UTC.
+/// In the data of a page this is `clock`: a time `t` is shown as `t / factor`, in `unit`s if known.
+/// With `start`, `t` is the date `start.unix + t` in seconds since 1970-01-01 UTC, shown `offset`
+/// seconds ahead of it, which is the log's time zone when the log begins.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Clock {
     /// Shown unit: `seconds`, `minutes`, `hours` or `days`; `None` if the clock's unit is unknown.
@@ -122,7 +61,7 @@ impl Clock {
         // If arrivals are scaled, times of the clock do not correspond to dates.
         let scale = workload.get("arrival_scale").and_then(|scale| scale.as_float());
         let is_as_logged = scale.is_none_or(|scale| scale - 1.0 == 0.0);
-        Clock { unit, factor, start: start.filter(|_| is_as_logged).cloned() }
+        Clock { unit, factor, start: start.filter(|_| is_as_logged).map(LogStart::on_pages) }
     }
 
     /// Clock for scenarios that are shown side by side. If the units differ, it has neither unit
@@ -146,7 +85,7 @@ impl Clock {
     pub fn seconds(&self) -> Option<(f64, i64)> {
         let start = self.start.as_ref()?;
         let (_, seconds) = UNITS.into_iter().find(|(unit, _)| self.unit == Some(unit))?;
-        Some((seconds, start.unix.saturating_add(start.offset.unwrap_or(0))))
+        Some((seconds, start.unix.saturating_add(start.ahead())))
     }
 
     #[must_use]
@@ -238,25 +177,5 @@ mod tests {
         assert_eq!(Clock::shared(both), Clock::default(), "hours of one are no hours of the other");
         let alike = [clock(own, hours, None), clock(own, hours, None)];
         assert_eq!(Clock::shared(alike).unit, Some("hours"));
-    }
-
-    #[test]
-    fn the_header_says_when_a_log_begins() {
-        let header = |text: &[&str]| {
-            let mut header = Header::default();
-            text.iter().for_each(|line| header.add(line));
-            LogStart::of(&header)
-        };
-        let zone = Some("US/Pacific".to_owned());
-        assert_eq!(
-            header(&[
-                " UnixStartTime: 749454003",
-                " TimeZone: -28800",
-                " TimeZoneString: US/Pacific"
-            ]),
-            Some(LogStart { unix: 749_454_003, offset: Some(-28_800), zone })
-        );
-        assert_eq!(header(&[" UnixStartTime: 0"]), None, "0 is what logs say that do not know");
-        assert_eq!(header(&[" TimeZone: 3600"]), None);
     }
 }

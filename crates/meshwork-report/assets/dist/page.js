@@ -46,13 +46,13 @@
   var Clock = class {
     /**
      * Clock of a run, as in `src/findings/clock.rs`: `t / factor` is a time in `unit`s, and 0 is `start.unix` seconds
-     * after the beginning of 1970, in a time zone `start.offset` seconds ahead of UTC.
-     * @param {{ unit?: string | null, factor?: number, start?: { unix: number, offset?: number } }} [clock]
+     * after the beginning of 1970, in the time zone `start.zone`, `start.offset` seconds ahead of UTC.
+     * @param {{ unit?: string | null, factor?: number, start?: { unix: number, offset?: number, zone?: string } }} [clock]
      */
     constructor(clock = {}) {
       this.seconds = clock.unit ? SECONDS[clock.unit] / (clock.factor || 1) : void 0;
       this.start = this.seconds && clock.start ? (clock.start.unix + (clock.start.offset ?? 0)) * 1e3 : null;
-      this.zone = clock.start?.offset === void 0 ? " UTC" : "";
+      this.zone = ` ${clock.start?.zone ?? "UTC"}`;
     }
     /** An instant, in full: `2001-02-03 04:05:06`, `day 3, 04:05:06`, `12.5`. */
     at(time) {

@@ -23,12 +23,12 @@ test("with a unit it is a time of a day", () => {
 });
 
 test("with a date it is a date", () => {
-  const clock = new Clock({ unit: "hours", factor: 3600, start: { unix: Date.UTC(2000, 1, 28, 23, 30) / 1000, offset: -3600 } });
+  const clock = new Clock({ unit: "hours", factor: 3600, start: { unix: Date.UTC(2000, 1, 28, 23, 30) / 1000, offset: -3600, zone: "UTC-01:00" } });
   assert.deepEqual([clock.at(0), clock.at(86400 + 5400), clock.short(0)], ["2000-02-28 22:30:00", "2000-03-01 00:00:00", "02-28 22:30"]);
   // Midnights of the calendar, not whole days from the beginning.
   assert.deepEqual(clock.ticks(0, 3 * 86400, 3), [5400, 5400 + 86400, 5400 + 2 * 86400].map((time, i) =>
     ({ time, text: ["2000-02-29", "2000-03-01", "2000-03-02"][i] })));
-  assert.deepEqual([clock.words(0), new Clock({ unit: "seconds", factor: 1, start: { unix: 60 } }).words(1)], ["2000-02-28 22:30:00", "1970-01-01 00:01:01 UTC"]);
+  assert.deepEqual([clock.words(0), new Clock({ unit: "seconds", factor: 1, start: { unix: 60 } }).words(1)], ["2000-02-28 22:30:00 UTC-01:00", "1970-01-01 00:01:01 UTC"]);
   assert.equal(new Clock({ unit: null, factor: 1, start: { unix: 60 } }).at(3), "3", "a date without a unit says nothing");
 });
 

@@ -92,14 +92,23 @@ impl LocalClock {
         self.zone.is_some()
     }
 
+    /// Clock that is `seconds` ahead of UTC all year; UTC if that is more than any time zone.
+    #[must_use]
+    pub fn fixed(seconds: Second) -> LocalClock {
+        let offset = i32::try_from(seconds).ok().and_then(|own| Offset::from_seconds(own).ok());
+        LocalClock { zone: Some(TimeZone::fixed(offset.unwrap_or(Offset::UTC))) }
+    }
+
     /// Offset from UTC in seconds; 0 if the time zone is unknown.
-    fn ahead(&self, second: Second) -> Second {
+    #[must_use]
+    pub fn ahead(&self, second: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(second).ok());
         zone.map_or(0, |(zone, at)| zone.to_offset(at).seconds().into())
     }
 
     /// Converts local time. Of an hour that occurs twice, the first occurrence is meant.
-    fn second(&self, shown: Second) -> Second {
+    #[must_use]
+    pub fn second(&self, shown: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(shown).ok());
         let at =
             zone.and_then(|(zone, shown)| zone.to_timestamp(TimeZone::UTC.to_datetime(shown)).ok());
@@ -144,9 +153,8 @@ impl LocalClock {
                 .map(|second| Some((second, TimeFormat::Epoch)))
                 .map_err(|_| NotATime);
         }
-        let second = date::unix_seconds(text).ok_or(NotATime)?.floor() as Second;
-        let time = text.get(10..).unwrap_or_default();
-        if time.contains(['Z', 'z', '+', '-']) {
+        let second = date::unix_seconds(text).ok_or(())?.floor() as Second;
+        if date::has_zone(text) {
             return Ok(Some((second, TimeFormat::Zoned)));
         }
         Ok(Some((self.second(second), TimeFormat::Local)))

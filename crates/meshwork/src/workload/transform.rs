@@ -20,10 +20,10 @@ const MAX_PASSED_OVER: u64 = 10_000_000;
 pub(super) const PARAMS: &[Param] = &[
     Param::new("from", Kind::Number(Range::NonNegative))
         .absent("from the first job on")
-        .help("only jobs that arrive at or after this instant of the workload's own clock"),
+        .help("only jobs that arrive at or after this instant of the workload's own clock, or this date, in the log's time zone (its header's, else UTC) unless it has one"),
     Param::new("until", Kind::Number(Range::NonNegative))
         .absent("to the last job")
-        .help("only jobs that arrive before this instant of the workload's own clock"),
+        .help("only jobs that arrive before this instant of the workload's own clock, or this date, as for `from`"),
     Param::new("first_jobs", Kind::Integer(1, 1_000_000_000_000_000))
         .absent("all jobs")
         .help("only so many jobs, of those that `from` and `until` leave"),

@@ -3,7 +3,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -50,7 +49,10 @@ impl Converted {
     }
 }
 
-/// Parameters of the workload `swf` that do not change jobs, but only how the log is read.
+/// Parameters of the workload `swf` that select jobs by their time or place in the log.
+const OF_CUTS: [&str; 3] = ["from", "until", "first_jobs"];
+
+/// Parameters of the workload `swf` that affect only how a log is read, so that they change no job.
 const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 
 /// Converts a log: writes its jobs to a file, in order of submission and with the requested
@@ -85,11 +87,9 @@ pub fn convert(
     on_the_clock_of(&Files::default(), &shown, Form::of(&shown)?, &mut counted)?;
     let params = parameters(&shown, &counted)?;
     let mut log = Log::read(&shown, &Choice::of(&params))?;
-    let usable = log.kept.len();
-    let jobs = usable as u64 + log.done.cut;
+    let jobs = log.kept.len() as u64 + log.done.cut;
     let kept = changed(&log, &params, (seed, replication)).map_err(|error| error.about(&shown))?;
-    log.done.cut +=
-        (usable - kept.iter().map(|(index, ..)| index).collect::<BTreeSet<_>>().len()) as u64;
+    log.done.cut += left_out_by_cut(&log, &shown, &counted)?;
     log.done.jobs = kept.len() as u64;
     if kept.is_empty() {
         return Err(TraceError::Wrong(format!(
@@ -101,9 +101,24 @@ pub fn convert(
         kept.into_iter().map(|(_, record, job)| (record, job)).collect();
     log.done.lost.extend(without_place(form, log.is_of_lines, &log.header, &mut kept));
     number_of_jobs(&mut log.header, log.done.jobs);
+    if !changes.is_empty() {
+        // The last end is unknown after a change.
+        log.header.entries.retain(|(label, _)| label != "EndTime");
+    }
     note(&mut log.header, &story(changes, &log.done));
     write(output, form, &log.header, &kept)?;
     Ok(log.done)
+}
+
+/// Number of jobs that `from`, `until` and `first_jobs` leave out; other changes are ignored.
+fn left_out_by_cut(log: &Log, shown: &str, changes: &Table) -> Result<u64, TraceError> {
+    let cuts = changes.iter().filter(|(key, _)| OF_CUTS.contains(&key.as_str()));
+    let cuts: Table = cuts.map(|(key, value)| (key.clone(), value.clone())).collect();
+    if cuts.is_empty() {
+        return Ok(0);
+    }
+    let left = changed(log, &parameters(shown, &cuts)?, (1, 0))?;
+    Ok((log.kept.len() - left.len()) as u64)
 }
 
 fn machine(shown: &str, output: &Path, changes: &Table) -> Result<Converted, TraceError> {

@@ -61,6 +61,47 @@ fn a_cut_comes_before_a_scale() {
 }
 
 #[test]
+fn resampling_leaves_out_no_job_by_a_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("log.swf"), folder.path().join("out.swf"));
+    // A job a day, for five weeks.
+    let line =
+        |day: u64| format!("{day} {} -1 9 3 -1 -1 3 9 -1 1 5 -1 -1 -1 -1 -1 -1\n", day * 86_400);
+    fs::write(&input, (0..36).map(line).collect::<String>()).unwrap();
+    let cut = |changes: &str| {
+        convert(&input, &output, &changes.parse().unwrap(), (1, 0)).map(|done| done.cut)
+    };
+    assert_eq!(cut("resample = 'weeks'"), Ok(0));
+    assert_eq!(cut("resample = 'weeks'\nfrom = 172800"), Ok(2));
+}
+
+#[test]
+fn dates_are_those_of_the_log_and_the_last_end_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("log.swf"), folder.path().join("out.swf"));
+    let header = "; UnixStartTime: 749458803\n; TimeZone: -28800\n; TimeZoneString: US/Pacific\n\
+                  ; StartTime: Fri Oct 01 00:00:03 PDT 1993\n\
+                  ; EndTime:   Fri Dec 31 23:03:45 PST 1993\n";
+    fs::write(&input, header.to_owned() + LOG).unwrap();
+    let cut = |changes: &str| convert(&input, &output, &changes.parse().unwrap(), (1, 0));
+    // The jobs arrive 50, 100 and 150 seconds after 00:00:03 in the log's time zone.
+    for (changes, left) in [
+        ("from = 1993-10-01\nuntil = 1993-10-02", 3),
+        ("until = 1993-10-01T00:02:00", 2),
+        ("from = 1993-10-01T07:02:00Z", 1),
+    ] {
+        assert_eq!(cut(changes).unwrap().jobs, left, "{changes}");
+        let text = fs::read_to_string(&output).unwrap();
+        assert!(text.contains("StartTime: Fri Oct 01") && !text.contains("EndTime"), "{text}");
+    }
+    let refused = cut("until = 1993-10-01").unwrap_err().to_string();
+    assert!(refused.starts_with("`until` is 1993-10-01, which leaves no job: "), "{refused}");
+    assert!(refused.ends_with("log.swf begins at 1993-10-01 00:00:03 -07:00"), "{refused}");
+    cut("").unwrap();
+    assert!(fs::read_to_string(&output).unwrap().contains("EndTime"));
+}
+
+#[test]
 fn a_table_has_the_jobs_that_a_log_has() {
     for name in ["out.csv", "out.csv.gz"] {
         let (_, text) = converted("", name);

@@ -13,8 +13,8 @@ use toml::{Table, Value};
 use super::TraceError;
 use super::convert::Log;
 use super::generate::draw;
+use crate::inputs::start::LogStart;
 use crate::standard::catalogue;
-use crate::study::clock::LogStart;
 
 pub use distance::{Distance, Spread};
 pub use models::FitModel;
