@@ -612,7 +612,7 @@ impl Contest<'_> {
             return format!(" They are equal at {at}.");
         }
         let certain = match clear {
-            0 => ", nowhere significantly".to_owned(),
+            0 => ", nowhere significantly different from the next best".to_owned(),
             _ if clear == own => ", significantly".to_owned(),
             _ => format!(", significantly at {clear}"),
         };

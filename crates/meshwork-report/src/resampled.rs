@@ -1,5 +1,6 @@
 //! Compares a log with many resampled logs, which shows what resampling preserves.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use meshwork::job::Job;
@@ -106,17 +107,17 @@ fn correlation(values: &[f64], lag: usize) -> f64 {
     if square > 0.0 { product / square } else { 0.0 }
 }
 
-/// Computes the statistics and curves of a log for `weeks` whole weeks from the time `first` on.
-fn measured(jobs: &[(Option<i64>, &Job)], first: f64, weeks: usize) -> Measured {
+/// Statistics and curves over `weeks` whole weeks from `first` on.
+fn measured(jobs: &[(Option<usize>, &Job)], first: f64, weeks: usize) -> Measured {
     let span = weeks as f64 * WEEK;
     let (mut hours, mut weekdays) = (vec![0.0; 24], vec![0.0; 7]);
     let (mut days, mut of_weeks) = (vec![0.0; 7 * weeks], vec![0.0; weeks]);
-    let mut users: Vec<Vec<i64>> = vec![Vec::new(); weeks];
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); weeks];
     let mut sizes: Vec<f64> = Vec::new();
     let (mut count, mut work, mut serial, mut runtime) = (0.0, 0.0, 0.0, 0.0);
     let (mut known, mut same_user, mut same_size, mut followed) = (0.0, 0.0, 0.0, 0.0);
     let mut before = None;
-    let mut last_size: std::collections::BTreeMap<i64, u64> = std::collections::BTreeMap::new();
+    let mut last_size: BTreeMap<usize, u64> = BTreeMap::new();
     for &(user, job) in jobs {
         let at = job.arrival.units();
         let since = at - first;
@@ -197,7 +198,19 @@ fn band(mut values: Vec<f64>) -> [f64; 2] {
     [at(0.025), at(0.975)]
 }
 
-/// Resamples a log `count` times by each method in `ways`. All processors are used.
+/// Number of the user of each job, by the name in a table or the number in a log.
+fn numbered_users(jobs: &[(Record, Job)]) -> Vec<Option<usize>> {
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let mut number = |(record, job): &(Record, Job)| {
+        let name = job.owner.as_ref().and_then(|owner| owner.user.clone());
+        let name = name.or_else(|| record.user().map(|user| user.to_string()))?;
+        let next = numbers.len();
+        Some(*numbers.entry(name).or_insert(next))
+    };
+    jobs.iter().map(&mut number).collect()
+}
+
+/// Resamples a log `count` times by each method in `ways`, on all processors.
 pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog, TraceError> {
     let shown = log.display().to_string();
     let plain = parameters(&shown, &Table::new())?;
@@ -208,12 +221,9 @@ pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog
     let [first, last] = [read.kept.first(), read.kept.last()]
         .map(|kept| kept.map_or(0.0, |(_, job)| job.arrival.units()));
     let weeks = ((last - first) / WEEK).floor().max(1.0) as usize;
-    let of = |jobs: &[(Record, Job)]| {
-        let jobs: Vec<(Option<i64>, &Job)> =
-            jobs.iter().map(|(record, job)| (record.user().map(|user| user as i64), job)).collect();
-        measured(&jobs, first, weeks)
-    };
-    let own = of(&read.kept);
+    let users = numbered_users(&read.kept);
+    let kept = users.iter().zip(&read.kept).map(|(&user, (_, job))| (user, job));
+    let own = measured(&kept.collect::<Vec<_>>(), first, weeks);
     let mut all: Vec<Vec<Measured>> = Vec::new();
     for way in ways {
         let mut by = Table::new();
@@ -224,9 +234,9 @@ pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog
         let one = |replication: u64| -> Result<Measured, TraceError> {
             let jobs =
                 changed(&read, &params, (1, replication)).map_err(|error| error.about(&shown))?;
-            let jobs: Vec<(Record, Job)> =
-                jobs.into_iter().map(|(_, record, job)| (record, job)).collect();
-            Ok(of(&jobs))
+            let jobs: Vec<(Option<usize>, &Job)> =
+                jobs.iter().map(|(index, _, job)| (users[*index], job)).collect();
+            Ok(measured(&jobs, first, weeks))
         };
         let made: Result<Vec<Measured>, TraceError> = (0..count).into_par_iter().map(one).collect();
         all.push(made?);
@@ -335,6 +345,7 @@ impl ResampledLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use meshwork_lab::trace::convert::convert;
 
     #[test]
     fn bands_and_correlations_by_hand() {
@@ -377,6 +388,24 @@ mod tests {
         assert!(jobs.bands[1][1] > jobs.log + 20.0, "{jobs:?}");
         assert!((of("same size").log - 1.0).abs() < 1e-9);
         assert_eq!(found.figures("log").len(), 4);
+        // A table has the same statistics, also if its users have names.
+        let table = folder.path().join("log.csv");
+        convert(&path, &table, &Table::new(), (1, 0)).unwrap();
+        let rows = std::fs::read_to_string(&table).unwrap();
+        let named = rows.lines().map(|row| {
+            let cells: Vec<String> = row.split(',').map(str::to_owned).collect();
+            let name = |cell: &String| match cell.as_str() {
+                "1" => "ann".to_owned(),
+                "2" => "ben".to_owned(),
+                other => other.to_owned(),
+            };
+            let user = cells.len() - 2;
+            let rename = |(place, cell)| if place == user { name(cell) } else { cell.clone() };
+            cells.iter().enumerate().map(rename).collect::<Vec<_>>().join(",") + "\n"
+        });
+        std::fs::write(&table, named.collect::<String>()).unwrap();
+        let of_table = resampled(&table, &ways, 40).unwrap();
+        assert_eq!(of_table.statistics, found.statistics);
         assert!(found.figures("log").iter().all(|(_, svg)| svg.contains("resample = shake")));
     }
 }
