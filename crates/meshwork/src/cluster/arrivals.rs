@@ -4,7 +4,7 @@ use super::Cluster;
 use super::fits::fits_on;
 use super::forms::Form;
 use crate::form::Finds;
-use crate::job::Job;
+use crate::job::{Job, Request};
 use crate::observe::{Event, JobId};
 
 impl Cluster<'_> {
@@ -29,8 +29,13 @@ impl Cluster<'_> {
         true
     }
 
-    /// Minimum number of nodes and form of an arriving job; `None` if the job can never start. The
-    /// form is the size and shape in which its request is put to the allocator.
+    /// Reason why no site ever holds a request; `None` if it is unknown for some site.
+    pub(crate) fn never(&self, request: &Request) -> Option<String> {
+        let reasons = self.facility.sites().iter().map(|site| site.never(request));
+        reasons.collect::<Option<Vec<String>>>()?.into_iter().next()
+    }
+
+    /// Minimum number of nodes and form of an arriving job; `None` if the job can never start.
     #[inline(always)]
     fn admit(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         let (fewest, form) = self.need(job)?;

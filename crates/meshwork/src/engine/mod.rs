@@ -113,8 +113,11 @@ pub enum RunError {
     TooManyToJudge,
     /// No job can run: none of the first [`MAX_REFUSED`] jobs of the workload fits the empty
     /// machine.
-    #[error("none of the first {MAX_REFUSED} jobs would fit even the empty machine")]
-    NoneFits,
+    #[error("none of the first {MAX_REFUSED} jobs would fit even the empty machine{why}")]
+    NoneFits {
+        /// Request of the last of them, with the reason why it never fits; empty if unknown.
+        why: String,
+    },
 }
 
 /// Runs the jobs, reports events to the observer, and returns the last instant.

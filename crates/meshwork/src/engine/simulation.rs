@@ -321,6 +321,8 @@ impl<'a> Simulation<'a> {
             let Some(job) = job else { break };
             may_arrive = *passes == Passes::Instant;
             let number = job.number;
+            let is_last = *refused == Some(MAX_REFUSED - 1);
+            let last_request = is_last.then(|| job.request.clone());
             if cluster.arrive(job) {
                 *refused = None;
             } else {
@@ -330,7 +332,11 @@ impl<'a> Simulation<'a> {
                 }
             }
             if *refused == Some(MAX_REFUSED) {
-                return Err(RunError::NoneFits);
+                let why = last_request.and_then(|request| {
+                    let reason = cluster.never(&request)?;
+                    Some(format!("; the last asks for {request}: {reason}"))
+                });
+                return Err(RunError::NoneFits { why: why.unwrap_or_default() });
             }
             if cluster.waiting_jobs() > MAX_WAITING {
                 return Err(RunError::Overload);

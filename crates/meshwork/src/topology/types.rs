@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Node, Topology};
 use crate::job::{Piece, Pieces, WHOLE_SHARE};
+use crate::registry::did_you_mean;
 
 /// Type of nodes: the amounts of resources that each node of the type has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -302,6 +303,19 @@ impl NodeTypes {
         None
     }
 
+    /// Words by which a request can name nodes: types of nodes and of GPUs, and features.
+    fn words(&self) -> Vec<&str> {
+        let mut words: Vec<&str> = self.types.iter().map(|kind| kind.name.as_str()).collect();
+        let with_gpus = self.types.iter().filter(|kind| kind.gpu > 0);
+        let features = self.types.iter().flat_map(|kind| &kind.features).map(String::as_str);
+        for word in with_gpus.map(NodeType::gpu_model).chain(features) {
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        words
+    }
+
     /// Checks the types of nodes that a request names.
     ///
     /// # Errors
@@ -318,12 +332,10 @@ impl NodeTypes {
                         self.types.iter().any(|kind| kind.suits(&named))
                     };
                     if let Some(unknown) = types.split('|').find(|one| !is_known(one)) {
-                        let known: Vec<&str> =
-                            self.types.iter().map(|kind| kind.name.as_str()).collect();
+                        let unknown = unknown.trim();
                         return Err(format!(
-                            "wants nodes of type `{}`, which no node has (known: {})",
-                            unknown.trim(),
-                            known.join(", ")
+                            "wants nodes of type `{unknown}`, which no node has ({})",
+                            did_you_mean(unknown, &self.words())
                         ));
                     }
                 }

@@ -158,11 +158,19 @@ impl Class {
         let u_med = own("u_med", (u_hi - (sizes.u_hi - sizes.u_med)).max(u_low));
         if !(u_low <= u_med && u_med <= u_hi) {
             let key = ["u_hi", "u_med", "u_low"].into_iter().find(|key| params.has(key));
+            // Without keys of the study only the number of processors can be wrong.
+            let right = match key {
+                Some(_) => String::new(),
+                None => {
+                    let least = libm::exp2(u_low + FITTED_SIZE - sizes.u_hi).ceil();
+                    format!(": `processors` must be at least {least}")
+                }
+            };
             return Err(params.problem(
                 key.unwrap_or("processors"),
                 format!(
                     "`{}` with `processors` = {processors} has {} jobs with `u_low` = {u_low}, `u_med` = \
-                     {u_med} and `u_hi` = {u_hi}, but each must be at least the one before",
+                     {u_med} and `u_hi` = {u_hi}, but each must be at least the one before{right}",
                     params.path(),
                     self.name
                 ),
@@ -477,8 +485,16 @@ mod tests {
         assert_eq!(
             sentence("", 1),
             "`workload` with `processors` = 1 has typeless jobs with `u_low` = 0.8, `u_med` = 0.8 and \
-             `u_hi` = 0, but each must be at least the one before"
+             `u_hi` = 0, but each must be at least the one before: `processors` must be at least 2"
         );
+        assert!(built("jobs = 5\nprocessors = 2", 4).is_ok());
+        for (least, classes) in [(3, "batch"), (6, "interactive"), (6, "both")] {
+            let given = |processors: u32| {
+                format!("jobs = 5\nclasses = '{classes}'\nprocessors = {processors}")
+            };
+            assert!(built(&given(least), 8).is_ok(), "{classes}");
+            assert!(sentence(&given(least - 1), 8).ends_with(&format!("at least {least}")));
+        }
         assert!(sentence("u_med = 9", 128).contains("`u_med` = 9 and `u_hi` = 7"));
         assert!(sentence("arar = 1000", 128).contains("must be at most 2.609"));
         assert_eq!(sentence("u_hi = 40", 128), "`workload.u_hi` is 40, but must be at most 31");

@@ -455,4 +455,14 @@ fn a_workload_of_which_no_job_fits_comes_to_an_end() {
         stopped.to_string(),
         "none of the first 1000000 jobs would fit even the empty machine"
     );
+    // Where the allocator has a reason, the sentence gives it.
+    let gangs = scenario(
+        "machine = { topology = 'fat_tree', arity = [4, 2], nodes = [{ type = 'dgx' }] }\n\
+         allocator = 'naive'\nmeasure = { jobs = 10 }\n\
+         workload = { name = 'synthetic', arrival_rate = 1.0, runtimes = { name = 'constant', value = 1 },\n\
+         sizes = { name = 'vectors', of = [{ pieces = 5, gpu = 8, cpu = 8, inside = 'leaf' }] } }",
+    );
+    let stopped = gangs.run(0, &meshwork::workload::NoInputs, &mut ()).unwrap_err().to_string();
+    let reason = ": no leaf holds more than 4 pieces with 8 cores and 8 GPUs, not 5";
+    assert!(stopped.ends_with(reason), "{stopped}");
 }

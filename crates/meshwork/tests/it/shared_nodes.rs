@@ -1184,7 +1184,8 @@ fn bad_pieces_get_one_sentence() {
         (
             two,
             "[{ gpu = 1, type = 'a100' }]",
-            "`workload.sizes.of[0]` wants nodes of type `a100`, which no node has (known: dgx, nvl72)",
+            "`workload.sizes.of[0]` wants nodes of type `a100`, which no node has (did you mean `h100`? \
+             known: dgx, nvl72, h100, gb200)",
         ),
         (
             "[{ type = 'dgx' }]",

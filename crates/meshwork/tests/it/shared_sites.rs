@@ -563,7 +563,8 @@ fn bad_types_of_several_sites_get_one_sentence() {
     let unknown = read(&format!("{nvl}, {dgx}"), "", "{ gpu = 1, type = 'a100' }");
     assert_eq!(
         unknown,
-        "`workload.sizes.of[0]` wants nodes of type `a100`, which no node has (known: nvl72, dgx)"
+        "`workload.sizes.of[0]` wants nodes of type `a100`, which no node has (did you mean `h100`? \
+         known: nvl72, dgx, gb200, h100)"
     );
     let without =
         read(&format!("{cpu}, {cpu}"), "failures = { mtbf = 9, repair = 1, scope = 'gpu' }", "{}");

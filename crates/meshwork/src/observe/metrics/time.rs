@@ -98,7 +98,9 @@ pub(super) static EXTERNAL_FRAGMENTATION: MetricEntry = MetricEntry::new(
     )
     .definition(
         "∫ free processors dt, while the oldest waiting job asks for no more than are free, over ∫ \
-         all processors dt: processors that stand idle because of their shape alone.",
+         all processors dt. Processors stand idle because of their places, because other jobs have \
+         reservations of them, or because the job's partition excludes them; in order of arrival and \
+         without such rules, because of their places alone.",
     )
     .complexity("O(1) for each span between two events.")
     .source("Chang & Mohapatra, section 2.2, both kinds together"),
