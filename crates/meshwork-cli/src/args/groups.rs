@@ -70,7 +70,16 @@ pub(crate) fn hint(error: &clap::Error) -> Option<String> {
             let word = word(ContextKind::InvalidSubcommand)?;
             Some(file_hint(word, &usage).unwrap_or_else(|| unknown_command(word, &usage)))
         }
-        ErrorKind::UnknownArgument => unknown_option(word(ContextKind::InvalidArg)?, &usage),
+        ErrorKind::UnknownArgument => {
+            let word = word(ContextKind::InvalidArg)?;
+            if used(&usage).1 == "meshwork replay" && !word.starts_with('-') {
+                return Some(format!(
+                    "unexpected argument `{word}`: one log is replayed, and `--schedulers` takes names \
+                     between commas without spaces, as in --schedulers easy,conservative"
+                ));
+            }
+            unknown_option(word, &usage)
+        }
         ErrorKind::MissingRequiredArgument => {
             let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
                 return None;

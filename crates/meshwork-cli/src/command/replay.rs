@@ -6,12 +6,12 @@ use meshwork::catalogue::Catalogue;
 use meshwork::registry::did_you_mean;
 use meshwork::sched::SchedulerEntry;
 use meshwork::workload::statistics::Statistics;
-use meshwork_lab::Study;
 use meshwork_lab::run::memory::check_count;
 use meshwork_lab::study::asked::StudyRequest;
 use meshwork_lab::study::command_for;
 use meshwork_lab::text::number::count;
 use meshwork_lab::trace::info;
+use meshwork_lab::{Refused, Study};
 use meshwork_report::Maps;
 use toml::{Table, Value};
 
@@ -43,7 +43,13 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
         None => of_header(&arguments.log, &statistics?)?,
     };
     let entries = catalogue.list::<SchedulerEntry>();
-    for name in &arguments.schedulers {
+    for (place, name) in arguments.schedulers.iter().enumerate() {
+        if arguments.schedulers[..place].contains(name) {
+            return Err(Stop::Wrong(format!(
+                "--schedulers {}: `{name}` stands twice, but each scheduler is replayed once",
+                arguments.schedulers.join(",")
+            )));
+        }
         if !entries
             .iter()
             .any(|entry| entry.about.name == name || entry.about.aliases.contains(&name.as_str()))
@@ -56,15 +62,19 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
         }
     }
     let source = document(&study(arguments, machine)?);
+    let path = absolute(&arguments.log)?;
+    let restated = |refused: Refused| Refused(restated(&refused.0, &path, arguments));
     let study =
-        Study::parse_in(catalogue, &log.to_string(), &source, Path::new(""), &arguments.settings)?;
-    check_count(&study, arguments.memory.limit())?;
+        Study::parse_in(catalogue, &log.to_string(), &source, Path::new(""), &arguments.settings)
+            .map_err(restated)?;
+    check_count(&study, arguments.memory.limit()).map_err(restated)?;
     let folder = folder(arguments);
     must_hold_no_other(&folder, &arguments.log)?;
     let limits = (arguments.threads, arguments.memory);
     let stopper = Stopper::of_command(out);
     let kept = (Some(folder.clone()), false);
-    let finished = run::one(&study, kept, limits, arguments.json, None, stopper.as_ref())?;
+    let finished =
+        run::one(&study, kept, limits, arguments.json, None, stopper.as_ref()).map_err(restated)?;
     if let Some(stopper) = stopper.filter(|_| finished.results.stopped) {
         return Ok(stopper.verdict());
     }
@@ -89,6 +99,22 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
     Ok(Verdict::Done)
 }
 
+/// Error without its line of the study that this command makes, which is nowhere to be seen.
+fn restated(says: &str, path: &str, arguments: &Replay) -> String {
+    let log = arguments.log.display().to_string();
+    let own = says.strip_prefix(&format!("{log}:")).and_then(|own| own.split_once(": "));
+    let Some((_, own)) = own.filter(|(line, _)| line.parse::<usize>().is_ok()) else {
+        return says.to_owned();
+    };
+    match (own.strip_prefix(path), &arguments.machine) {
+        (Some(own), _) => log + own,
+        (None, Some(machine)) if own.starts_with("`machine") => {
+            format!("--machine {machine}: {own}")
+        }
+        _ => says.to_owned(),
+    }
+}
+
 /// Flat machine with as many processors as the header of a log gives.
 fn of_header(log: &Path, statistics: &Statistics) -> Result<Value, Stop> {
     let Some(processors) = statistics.processors_by_header else {
@@ -103,12 +129,36 @@ fn of_header(log: &Path, statistics: &Statistics) -> Result<Value, Stop> {
     say(
         "note",
         &format!(
-            "the machine is flat, with the {} processors of the header; `--machine torus:4x4x4` or the like gives it a shape",
-            count(processors)
+            "the machine is flat, with the {} processors of the header; {} gives it a shape",
+            count(processors),
+            torus_of(processors).map_or_else(
+                || "`--machine`".to_owned(),
+                |torus| format!("`--machine {torus}` or the like")
+            )
         ),
     );
     meshwork::scenario::machine_in_words(&format!("flat:{processors}"))
         .map_err(|problem| Stop::Wrong(problem.message))
+}
+
+/// Torus of exactly this size in three dimensions, or else two, with sides of similar length.
+fn torus_of(processors: u64) -> Option<String> {
+    let sides = |count: u64| {
+        (2..).take_while(move |side| side * side <= count).filter(move |side| count % side == 0)
+    };
+    let is_near = |long: u64, short: u64| long <= 4 * short;
+    let solids = sides(processors).flat_map(|least| {
+        let rest = processors / least;
+        sides(rest).filter(move |&side| side >= least).map(move |side| [rest / side, side, least])
+    });
+    let solid =
+        solids.filter(|[long, _, short]| is_near(*long, *short)).min_by_key(|[a, b, c]| a + b + c);
+    if let Some([a, b, c]) = solid {
+        return Some(format!("torus:{a}x{b}x{c}"));
+    }
+    let short = sides(processors).last()?;
+    let long = processors / short;
+    is_near(long, short).then(|| format!("torus:{long}x{short}"))
 }
 
 /// Returns an error if the folder already has results that are not replays of this log.
@@ -162,4 +212,25 @@ fn stem(log: &Path) -> String {
     let name = log.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggested_machines_have_the_size_of_the_log() {
+        for (processors, torus) in [
+            (64, Some("torus:4x4x4")),
+            (128, Some("torus:8x4x4")),
+            (10, Some("torus:5x2")),
+            (4, Some("torus:2x2")),
+            (1, None),
+            (22, None),
+            (430, None),
+            (1009, None),
+        ] {
+            assert_eq!(torus_of(processors).as_deref(), torus, "{processors}");
+        }
+    }
 }

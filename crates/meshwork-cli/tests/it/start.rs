@@ -233,6 +233,36 @@ fn a_log_is_replayed_on_the_machine_of_its_header() {
 }
 
 #[test]
+fn errors_of_a_replay_name_the_line_of_the_log_or_the_option() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = "submit,runtime,nodes\n0,10,3\n5,10,2\n";
+    fs::write(folder.path().join("jobs.csv"), table).unwrap();
+    fs::write(folder.path().join("bad.csv"), table.to_owned() + "x,10,2\n").unwrap();
+    fs::write(folder.path().join("empty.csv"), "").unwrap();
+    for (arguments, begin) in [
+        ("bad.csv -m flat:4", "error: bad.csv:4: "),
+        ("empty.csv -m flat:4", "error: empty.csv: this file is empty"),
+        ("jobs.csv -m flat:0", "error: --machine flat:0: `machine.processors` is 0, but must be "),
+        (
+            "jobs.csv -m flat:4 --schedulers easy, conservative",
+            "error: unexpected argument `conservative`: one log is replayed, and `--schedulers` ",
+        ),
+        (
+            "jobs.csv -m flat:4 --schedulers easy,easy",
+            "error: --schedulers easy,easy: `easy` stands twice",
+        ),
+    ] {
+        let arguments: Vec<&str> = ["replay"].into_iter().chain(arguments.split(' ')).collect();
+        let said = meshwork(folder.path(), &arguments);
+        assert_eq!(said.status, Some(2), "{}", said.err);
+        assert!(said.err.starts_with(begin), "{}", said.err);
+    }
+    let said =
+        meshwork(folder.path(), &["trace", "convert", "jobs.csv", "o.csv", "--first-jobs", "1.5"]);
+    assert!(said.err.contains("must be a whole number from 1"), "{}", said.err);
+}
+
+#[test]
 fn a_log_without_jobs_and_a_folder_of_other_results_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("empty.swf"), "; MaxProcs: 8\n").unwrap();

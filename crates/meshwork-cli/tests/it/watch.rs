@@ -62,6 +62,10 @@ fn an_endless_study_can_be_left_and_a_wrong_one_is_refused() {
     assert_eq!((said.status, said.out.matches("== frame").count()), (Some(0), 3));
     for (arguments, sentence) in [
         (&["watch", study, "--run", "9"][..], "there is no scenario 9, the study has 8 of them"),
+        (
+            &["watch", study, "--run", "2/9"],
+            "there is no replication 9, each scenario has at most ",
+        ),
         (&["watch", "none.toml"], "there is no such file"),
     ] {
         let said = meshwork(Path::new("."), arguments);

@@ -13,6 +13,7 @@ use std::time::Duration;
 use meshwork::catalogue::Catalogue;
 use meshwork::job::Time;
 use meshwork_lab::Study;
+use meshwork_lab::study::Replications;
 use meshwork_lab::study::asked::EXPERIMENT;
 use meshwork_lab::study::clock::Clock;
 use meshwork_lab::study::expand::{Point, count, point_at};
@@ -40,6 +41,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) ->
     let run = arguments.run();
     let (scenario, replication) = (run.scenario - 1, run.replication - 1);
     let watched = point_at(&study, scenario)?;
+    has_replication(&study, run)?;
     arguments.memory.check(watched.scenario.memory(), "this run takes")?;
     let (point, live) = Live::start(&study, scenario, replication)?;
     let title = title(&study, &point, scenarios, run);
@@ -67,7 +69,7 @@ fn on_terminal(reel: Reel, arguments: &Watch) -> Ended {
 fn on_terminal(_: Reel, _: &Watch) -> Ended {
     Err(Stop::Wrong(
         "a run is played on the terminal by the feature `tui`, without which this program was built: build it with \
-         `--features tui`, or ask for frames of text, as in `--every 10`"
+         `--features full`, or ask for frames of text, as in `--every 10`"
             .to_owned(),
     ))
 }
@@ -76,6 +78,21 @@ fn on_terminal(_: Reel, _: &Watch) -> Ended {
 fn begin(arguments: &Watch) -> Option<Target> {
     let time = arguments.from.map(|time| Target::Time(Time::new(time)));
     time.or_else(|| arguments.from_event.map(Target::Event))
+}
+
+/// Returns an error if a study never runs a replication with this number.
+fn has_replication(study: &Study, run: RunName) -> Result<(), Stop> {
+    let most = match study.replications {
+        Replications::Fixed(most) | Replications::Precision { most, .. } => most,
+        Replications::Windows { .. } => return Ok(()),
+    };
+    if run.replication <= most {
+        return Ok(());
+    }
+    Err(Stop::Wrong(format!(
+        "{}: there is no replication {}, each scenario has at most {most}",
+        study.file, run.replication
+    )))
 }
 
 fn title(study: &Study, point: &Point, scenarios: u64, run: RunName) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use meshwork::job::{Request, Time, WHOLE_SHARE};
+use meshwork::job::{Piece, Request, Time, WHOLE_SHARE};
 use meshwork::observe::JobId;
 use meshwork::topology::Node;
 use meshwork_lab::text::visible::visible;
@@ -631,9 +631,15 @@ fn number(id: JobId, number: u64) -> u64 {
     if number > 0 { number } else { id.0 + 1 }
 }
 
-/// Text of a request, cut to the width of its column.
+/// Text of a request, cut to the width of its column; amounts of pieces are written in full.
 fn request(request: &Request) -> String {
-    fitted(&request.to_string(), 8)
+    let Request::Pieces(pieces) = request else { return fitted(&request.to_string(), 8) };
+    let amounts = |piece: &Piece| {
+        let cells = piece.cells().into_iter().filter(|(name, _)| ["cpu", "gpu"].contains(name));
+        let words: Vec<String> = cells.map(|(name, amount)| format!("{amount} {name}")).collect();
+        format!("{}x({})", piece.count, words.join(", "))
+    };
+    pieces.roles.iter().map(amounts).collect::<Vec<_>>().join(" + ")
 }
 
 /// Text of a time with at most three decimals, so that every advance of the clock is visible.
