@@ -153,7 +153,7 @@ impl LocalClock {
                 .map(|second| Some((second, TimeFormat::Epoch)))
                 .map_err(|_| NotATime);
         }
-        let second = date::unix_seconds(text).ok_or(())?.floor() as Second;
+        let second = date::unix_seconds(text).ok_or(NotATime)?.floor() as Second;
         if date::has_zone(text) {
             return Ok(Some((second, TimeFormat::Zoned)));
         }
