@@ -20,8 +20,8 @@ pub fn sentence(text: &str) -> String {
     text
 }
 
-/// Shows the parts of a text that are in backticks as code.
-fn coded(text: &str) -> Markup {
+/// Shows parts of a text in backticks as code.
+pub fn coded(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     // An unpaired backtick is kept as it is.
     let is_paired = parts.len() % 2 == 1;

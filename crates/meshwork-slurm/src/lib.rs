@@ -29,6 +29,7 @@ pub mod sacct;
 pub mod shared;
 pub mod site;
 pub mod topology;
+pub mod values;
 pub mod yaml;
 
 pub use meshwork::job::hostlist;

@@ -12,6 +12,7 @@ use meshwork::job::hostlist;
 
 #[derive(Clone, Debug, Default)]
 pub struct SlurmFiles {
+    /// Path of the topology file; empty for a flat machine without one.
     pub topology: String,
     pub conf: Option<String>,
     /// Path of the `gres.conf`, which only the lint reads.
@@ -22,10 +23,13 @@ impl SlurmFiles {
     /// Names of all files, joined by commas and `and`.
     #[must_use]
     pub fn names(&self) -> String {
-        match (&self.conf, &self.gres) {
-            (Some(conf), Some(gres)) => format!("{}, {conf} and {gres}", self.topology),
-            (Some(other), None) | (None, Some(other)) => format!("{} and {other}", self.topology),
-            (None, None) => self.topology.clone(),
+        let topology = Some(&self.topology).filter(|own| !own.is_empty());
+        let all = [topology, self.conf.as_ref(), self.gres.as_ref()];
+        let names: Vec<&str> = all.into_iter().flatten().map(String::as_str).collect();
+        match names.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => String::new(),
         }
     }
 
@@ -64,20 +68,21 @@ pub struct Reading {
     pub conf: Option<Conf>,
 }
 
-/// Reads a topology file and optionally a `slurm.conf` by the function `text`.
+/// Reads a topology file and a `slurm.conf`, of which one may be missing, by the function `text`.
 ///
 /// Problems become findings; there are topologies only if no finding is fatal.
 pub fn read(
-    topology: &Path,
+    topology: Option<&Path>,
     conf: Option<&Path>,
     text: &dyn Fn(&Path) -> Result<String, String>,
 ) -> Result<Reading, String> {
     let name = |path: &Path| path.display().to_string();
-    let topology_text = text(topology)?;
+    let topology_text = topology.map(text).transpose()?.unwrap_or_default();
     let conf_text = conf.map(text).transpose()?;
     let folder = conf.and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
     let mut include = |path: &str| text(&folder.join(path));
-    let files = SlurmFiles { topology: name(topology), conf: conf.map(name), gres: None };
+    let topology = topology.map(name).unwrap_or_default();
+    let files = SlurmFiles { topology, conf: conf.map(name), gres: None };
     Ok(read_texts(files, &topology_text, conf_text.as_deref(), &mut include))
 }
 
@@ -123,6 +128,12 @@ impl Reading {
         let mut topologies = if lists_nothing && is_flat {
             // With a flat topology plugin, Slurm does not read an empty topology file.
             vec![topology::flat()]
+        } else if self.files.topology.is_empty() {
+            let plugin = plugin.unwrap_or_default().to_owned();
+            let settings = self.conf.iter().flat_map(|conf| &conf.settings);
+            let line = settings.rev().find(|line| line.get("TopologyPlugin").is_some());
+            let says = format!("TopologyPlugin is {plugin}, so give its topology file too");
+            return Err(self.findings.fatal_conf(line.map(|line| line.number), says, &[]));
         } else if is_conf {
             vec![topology::from_conf::read(text, &mut self.findings)?]
         } else {
@@ -180,10 +191,16 @@ impl Reading {
             }
             let Some(name) = &partition.topology else { continue };
             if !built.iter().any(|(topology, _)| topology.name == *name) {
-                let says = format!(
-                    "the partition {} asks for the topology {name}, which is not in {}",
-                    partition.name, self.files.topology
-                );
+                let says = match self.files.topology.as_str() {
+                    "" => format!(
+                        "the partition {} asks for the topology {name}, so give its topology file too",
+                        partition.name
+                    ),
+                    file => format!(
+                        "the partition {} asks for the topology {name}, which is not in {file}",
+                        partition.name
+                    ),
+                };
                 return Err(self.findings.fatal_conf(Some(partition.line), says, &[]));
             }
         }

@@ -498,8 +498,9 @@ const PLACE_HELP: &str = "Each line of standard input is one operation, and is a
     {\"op\":\"allocate\",\"id\":\"a\",\"pieces\":2,\"gpu\":1,\"cpu\":8,\"mem\":60000}  mem in MiB; \
     and optionally \"other\",\n  \
     \"per_node\", \"inside\":\"node\", \"type\", \"exclusive\":\"node\", \"roles\"\n\n\
-    With --slurm nodes have names. The answer to a job is its nodes, or why it waits, or why it \
-    never starts:\n\n  \
+    With --slurm nodes have names, and there are three operations: allocate, release and show. The \
+    answer to a job is its nodes, or why it waits, or why it never starts; with \"dry\":true it is \
+    the answer alone, and changes nothing, as \"can\" does elsewhere:\n\n  \
     {\"op\":\"allocate\",\"id\":\"a\",\"nodes\":16}  and optionally \"nodes_max\", \"segment\", \
     \"spread_segments\":true,\n  \
     \"consolidate_segments\":true, \"switches\", \"contiguous\":true, \"require\":\"n[0-3]\", \
@@ -516,22 +517,22 @@ const PLACE_HELP: &str = "Each line of standard input is one operation, and is a
 pub(crate) struct Place {
     /// The machine whose nodes are allocated: mesh:8x8, torus:8x8x8, hypercube:10, flat:128,
     /// tpu_v4, or a table as in a study
-    #[arg(short, long, required_unless_present = "slurm")]
+    #[arg(short, long, required_unless_present_any = ["slurm", "conf"])]
     pub(crate) machine: Option<String>,
     /// The topology.yaml or topology.conf of a Slurm machine; nodes are given by their names, and
     /// are allocated as Slurm would
     #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "allocator", "state", "seed", "shape"])]
     pub(crate) slurm: Option<PathBuf>,
     /// The slurm.conf that belongs to the file of --slurm, with the nodes, weights and partitions
-    /// of the machine
-    #[arg(long, value_name = "FILE", requires = "slurm")]
+    /// of the machine; without --slurm, the machine is flat
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "allocator", "state", "seed", "shape"])]
     pub(crate) conf: Option<PathBuf>,
-    /// The gres.conf that belongs to the file of --slurm, with the GPUs of the machine, for
+    /// The gres.conf that belongs to the file of --conf, with the GPUs of the machine, for
     /// requests that have the key `options`
     #[arg(long, value_name = "FILE", requires = "conf")]
     pub(crate) gres: Option<PathBuf>,
     /// The partition whose nodes are allocated [default: the default partition of slurm.conf]
-    #[arg(long, value_name = "NAME", requires = "slurm")]
+    #[arg(long, value_name = "NAME", conflicts_with = "machine")]
     pub(crate) partition: Option<String>,
     /// The allocator: a name, or a table such as {name="first_fit",rotation="best"} [default:
     /// first_fit, and naive on flat machines]
@@ -539,10 +540,10 @@ pub(crate) struct Place {
     pub(crate) allocator: Option<String>,
     /// If jobs share nodes, the order in which nodes are filled: a name, or a table [default:
     /// first]
-    #[arg(long, conflicts_with = "slurm")]
+    #[arg(long, conflicts_with_all = ["slurm", "conf"])]
     pub(crate) order: Option<String>,
     /// If jobs share nodes, the rule that chooses cores and GPUs within a node [default: lowest]
-    #[arg(long, conflicts_with = "slurm")]
+    #[arg(long, conflicts_with_all = ["slurm", "conf"])]
     pub(crate) within: Option<String>,
     /// A file that stores which nodes are held; it is read at the beginning, if it exists, and
     /// written before each answer

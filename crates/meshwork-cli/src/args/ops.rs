@@ -22,10 +22,13 @@ pub(crate) enum Ops {
     /// placements
     #[command(
         after_help = "The file is a topology.yaml (block, flat, ring, torus3d, tree), or a topology.conf if its \
-        name ends in .conf. The exit status is 0 if Slurm would start with this file, 1 if it \
-        would not, and 2 if nothing could be read.\n\n\
-        Example:\n  \
-        meshwork ops check topology.yaml --conf slurm.conf"
+        name ends in .conf. Of a slurm.conf, the names of all keys are checked, and the \
+        values of those that Meshwork reads, such as priorities, partitions and parameters of the \
+        schedulers. The exit status is 0 if nothing that was checked keeps Slurm from starting, 1 \
+        if Slurm would not start, and 2 if nothing could be read.\n\n\
+        Examples:\n  \
+        meshwork ops check topology.yaml --conf slurm.conf\n  \
+        meshwork ops check --conf slurm.conf"
     )]
     Check(Check),
     /// Import the files and the job history of a cluster (sacct, Kueue or SWF) into a site, which
@@ -35,6 +38,11 @@ pub(crate) enum Ops {
         by gzip or not. This command prints all columns that are used:\n  \
         SLURM_TIME_FORMAT=%s sacct -a -X -D -P -S 2026-01-01 -o \
         JobIDRaw,JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,State,TimelimitRaw,NNodes,ReqNodes,NodeList,SegmentSize,Reason,Exclusive,AllocTRES,Priority,Flags,SubmitLine\n\n\
+        These print the tables of --qos, --assoc, --events and --reservations:\n  \
+        sacctmgr show qos -P\n  \
+        sacctmgr show assoc -P\n  \
+        SLURM_TIME_FORMAT=%s sacctmgr show event -P Start=2026-01-01\n  \
+        SLURM_TIME_FORMAT=%s sacctmgr show reservation -P Start=2026-01-01\n\n\
         Examples:\n  \
         meshwork ops import --sacct sacct.txt --topology topology.yaml --conf slurm.conf -o \
         site\n  \
@@ -56,7 +64,8 @@ pub(crate) enum Ops {
     /// results
     #[command(
         after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site, \
-        or after --conf another slurm.conf for its nodes and its topology. \
+        or after --conf another slurm.conf for its nodes and its topology. Files that Slurm would \
+        refuse are refused. \
         Differences from the site as it is are taken job by job, with 95 % intervals over \
         batches of consecutive jobs. The exit status is 1 if `ops fidelity` finds that the site is \
         not modelled well enough and --anyway is not given.\n\n\
@@ -307,8 +316,8 @@ fn at(text: &str) -> Result<At, String> {
 #[derive(Args, Debug)]
 pub(crate) struct State {
     /// The machine and its jobs: the folder of a site, a folder of results, the output of `scontrol
-    /// show job -o`, the state file of `meshwork place`, or the answer of `meshwork place --slurm`
-    /// to the request `show`
+    /// show job -o`, the state file of `meshwork place`, or, for `defrag` alone, the answer of
+    /// `meshwork place --slurm` to the request `show`, in which no job waits
     pub(crate) state: PathBuf,
     /// The instant at which the machine is examined: for a site, a date such as 2026-01-31T23:59:59
     /// or seconds since 1970; for a run, a time in its own unit; it may be left out if a job in a
@@ -459,7 +468,7 @@ pub(crate) struct Terms {
 pub(crate) struct Compare {
     /// The folder of the site, as `ops import` wrote it
     pub(crate) site: PathBuf,
-    /// The topology files to compare with that of the site
+    /// The topology files to compare with that of the site; none is needed with --conf
     #[arg(required_unless_present = "confs", value_name = "TOPOLOGY")]
     pub(crate) topologies: Vec<PathBuf>,
     /// Another slurm.conf for the machine of the site, with other weights, limits or parameters of
@@ -477,8 +486,8 @@ pub(crate) struct Compare {
     pub(crate) copies: Option<u64>,
     #[command(flatten)]
     pub(crate) terms: Terms,
-    /// Write an HTML page with the table, plots of the differences, and the utilization of each
-    /// node
+    /// Write an HTML page with the table, plots of the differences and, of a torus, the
+    /// utilization of each node
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// Print the result as one JSON object instead of text
@@ -553,16 +562,21 @@ pub(crate) struct Import {
     /// The slurm.conf of the machine
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
-    /// The qualities of service (QOS): the output of `sacctmgr show qos -P`
+    /// The qualities of service (QOS): the output of `sacctmgr show qos -P`, with Name, Priority,
+    /// Preempt, GrpTRES, GrpJobs, MaxTRES, MaxWall, MaxTRESPU, MaxJobsPU, MaxTRESPA and MaxJobsPA
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) qos: Option<PathBuf>,
-    /// The associations of users and accounts: the output of `sacctmgr show assoc -P`
+    /// The associations of users and accounts: the output of `sacctmgr show assoc -P`, with
+    /// Account, User, Share, GrpJobs, GrpTRES, MaxJobs, MaxTRES and MaxWall
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) assoc: Option<PathBuf>,
-    /// The times at which nodes were down or drained: the output of `sacctmgr show event -P`
+    /// The times at which nodes were down or drained: the output of `sacctmgr show event -P
+    /// Start=DATE` since the date of --sacct, with NodeName, TimeStart and TimeEnd
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) events: Option<PathBuf>,
-    /// The reservations of nodes: the output of `scontrol show res -o`
+    /// The reservations of nodes: the output of `sacctmgr show reservation -P Start=DATE`, with
+    /// Name, TRES, TimeStart and TimeEnd, or of `scontrol show res -o`, which forgets those that
+    /// have ended
     #[arg(long, value_name = "FILE", conflicts_with = "kueue")]
     pub(crate) reservations: Option<PathBuf>,
     /// The folder into which the site is written
@@ -580,8 +594,9 @@ pub(crate) struct Import {
 /// Arguments of `meshwork ops check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// The topology file to lint: topology.yaml or topology.conf
-    pub(crate) file: PathBuf,
+    /// The topology file to lint: topology.yaml or topology.conf; a flat machine needs none
+    #[arg(required_unless_present = "conf")]
+    pub(crate) file: Option<PathBuf>,
     /// The slurm.conf of the machine; without it, every node named in the topology is assumed to
     /// exist
     #[arg(long, value_name = "FILE")]

@@ -389,6 +389,75 @@ fn another_conf_changes_what_it_names() {
 }
 
 #[test]
+fn values_that_slurm_refuses_or_replaces_are_not_compared_silently() {
+    let folder = tempfile::tempdir().unwrap();
+    beside(folder.path(), false);
+    let own = fs::read_to_string(folder.path().join("slurm.conf")).unwrap();
+    let run = |line: &str, more: &[&str]| {
+        fs::write(folder.path().join("o.conf"), format!("{line}\n{own}")).unwrap();
+        meshwork(folder.path(), &[&ONE_COPY[..], &["--conf", "o.conf", "--anyway"], more].concat())
+    };
+    for line in ["PriorityWeightQOS=abc", "PriorityWeigthQOS=9000"] {
+        let said = run(line, &[]);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        assert!(said.err.starts_with("error: o.conf, line 1: "), "{}", said.err);
+    }
+    // Slurm takes its default, so nothing differs.
+    let said = run("SchedulerParameters=bf_window=-4", &["--json"]);
+    assert_eq!(said.status, Some(0));
+    let says = "warning: o.conf, line 1: `bf_window=-4` must be a whole number from 1 to 43200: \
+                Slurm takes its default of 1440\n";
+    assert_eq!(said.err, says);
+    let json = said.json();
+    let wait = |number: usize| &json["topologies"][number]["values"]["wait"];
+    assert_eq!(wait(0), wait(1));
+    // The site's own file is checked too.
+    fs::write(folder.path().join("site/slurm.conf"), format!("PriorityMaxAge=foo\n{own}")).unwrap();
+    for words in [&["fidelity", "site"][..], &["propose", "site"]] {
+        let said = meshwork(folder.path(), &[&["ops"], words].concat());
+        let says = "error: site/slurm.conf, line 1: PriorityMaxAge is foo, but must be a time";
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        assert!(said.err.starts_with(says), "{}", said.err);
+    }
+}
+
+/// Two jobs that wait for all nodes: the later one has the higher recorded priority.
+fn ranked(folder: &Path) {
+    let stay = |id: usize, submit: i64, start: i64, end: i64, priority: i64| JobRecord {
+        nodelist: "n[0-3]".to_owned(),
+        priority: Some(priority),
+        ..completed(id, submit, start, end, 4)
+    };
+    let stays = vec![
+        stay(1, 1_000, 1_000, 2_000, 9),
+        stay(2, 1_010, 2_100, 3_000, 100),
+        stay(3, 1_400, 2_000, 2_100, 2_000),
+    ];
+    for (file, weight) in [("slurm.conf", 2_000), ("zero.conf", 0), ("ten.conf", 20_000)] {
+        let conf = format!(
+            "PriorityWeightQOS={weight}\nNodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n"
+        );
+        fs::write(folder.join(file), conf).unwrap();
+    }
+    let machine = SlurmMachine::flat(&folder.join("slurm.conf")).unwrap();
+    Folder::write(&folder.join("site"), &machine, &History { stays }, &json!({})).unwrap();
+}
+
+#[test]
+fn recorded_priorities_hold_under_every_weight_of_qos() {
+    let folder = tempfile::tempdir().unwrap();
+    ranked(folder.path());
+    let confs = ["--conf", "zero.conf", "--conf", "ten.conf", "--anyway", "--cleanup", "0"];
+    let said = meshwork(folder.path(), &[&ONE_COPY[..], &confs, &["--json"]].concat());
+    let json = said.json();
+    let wait = |number: usize| json["topologies"][number]["values"]["wait"].as_f64().unwrap();
+    assert_eq!((wait(1), wait(2)), (wait(0), wait(0)), "{json:#}");
+    let said = meshwork(folder.path(), &[&ONE_COPY[..], &confs].concat());
+    let text = said.out.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(text.contains("only the weight of age has an effect"), "{}", said.out);
+}
+
+#[test]
 fn limits_of_a_site_hold_under_every_file() {
     let folder = tempfile::tempdir().unwrap();
     beside(folder.path(), true);

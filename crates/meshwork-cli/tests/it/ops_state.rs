@@ -272,8 +272,12 @@ fn what_place_shows_is_a_state() {
     .unwrap();
     let held: Vec<&str> = state.running.iter().map(|own| own.stay.id.as_str()).collect();
     assert_eq!(held, ["7", "b"], "the last answer counts");
-    let said = ask(&["explain", "answers.json", "b"]);
-    assert_eq!(said.err, "error: job b runs, and does not wait\n");
+    for words in [&["explain", "answers.json", "b"][..], &["explain", "answers.json", "--all"]] {
+        let said = ask(words);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        let says = "error: answers.json: no job waits in an answer of `meshwork place --slurm`";
+        assert!(said.err.starts_with(says), "{}", said.err);
+    }
     fs::write(folder.path().join("none.json"), "{\"id\":7}\n").unwrap();
     let said = ask(&["defrag", "none.json", "--shape", "4x2x1"]);
     let says =

@@ -422,6 +422,8 @@ fn wrong_questions_are_refused_with_one_sentence() {
         ("--mem=1.5G", "--mem is 1.5G, but must be whole megabytes"),
         ("--nodelist=n0", "`--nodelist` is no option that is read here"),
         ("-c", "-c has no value"),
+        ("--exclusiv", "`--exclusiv` is no option that is read here (did you mean --exclusive?)"),
+        ("--bogus", "`--bogus` is no option that is read here: -n,"),
         ("-m plane=2", "-m is plane=2, but only block and cyclic are modelled"),
         ("--exclusive=user", "--exclusive=user is not modelled"),
     ];

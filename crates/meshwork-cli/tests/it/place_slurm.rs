@@ -13,9 +13,13 @@ const CONF: &str =
     "NodeName=n[00-09] CPUs=4\nPartitionName=p Nodes=ALL Default=YES Topology=rings\n";
 
 fn place(folder: &Path, more: &[&str], lines: &str) -> Said {
+    let files = ["--slurm", "topology.yaml", "--conf", "slurm.conf"];
+    place_with(folder, &[&files, more].concat(), lines)
+}
+
+fn place_with(folder: &Path, words: &[&str], lines: &str) -> Said {
     fs::write(folder.join("questions"), lines).unwrap();
-    let mut arguments = vec!["place", "--slurm", "topology.yaml", "--conf", "slurm.conf"];
-    arguments.extend(more);
+    let arguments = [&["place"], words].concat();
     let input = File::open(folder.join("questions")).unwrap();
     said(&command(folder, &arguments).stdin(input).output().unwrap())
 }
@@ -251,7 +255,9 @@ fn a_check_says_whether_slurm_starts() {
         sound.out
     );
     assert!(
-        sound.out.ends_with("Slurm starts with topology.yaml and slurm.conf: 2 warnings\n"),
+        sound
+            .out
+            .ends_with("keeps Slurm from starting with topology.yaml and slurm.conf: 2 warnings\n"),
         "{}",
         sound.out
     );
@@ -271,6 +277,44 @@ fn a_check_says_whether_slurm_starts() {
     fs::remove_file(folder.path().join("topology.yaml")).unwrap();
     let missing = check(&[]);
     assert_eq!((missing.status, missing.out.as_str()), (Some(2), ""));
+}
+
+#[test]
+fn a_flat_machine_needs_its_slurm_conf_only() {
+    let folder = site(RINGS, "NodeName=n[0-3] CPUs=2\nPartitionName=p Nodes=ALL Default=YES\n");
+    let check = |arguments: &[&str]| {
+        let all: Vec<&str> = ["ops", "check"].iter().chain(arguments).copied().collect();
+        meshwork(folder.path(), &all)
+    };
+    let sound = check(&["--conf", "slurm.conf"]);
+    assert_eq!((sound.status, sound.err.as_str()), (Some(0), ""));
+    let ending =
+        "no key or value that was checked keeps Slurm from starting with slurm.conf: 0 warnings\n";
+    assert!(sound.out.ends_with(ending), "{}", sound.out);
+    assert_eq!(check(&["--conf", "slurm.conf", "--json"]).json()["file"], Json::Null);
+    let said = place_with(
+        folder.path(),
+        &["--conf", "slurm.conf"],
+        "{\"op\":\"allocate\",\"id\":\"a\",\"nodes\":3}\n{\"op\":\"show\"\n",
+    );
+    assert_eq!(
+        said.out,
+        "{\"id\":\"a\",\"nodes\":\"n[0-2]\"}\n\
+         {\"error\":\"this is not JSON: the line ends before a brace or a quote is closed\",\"line\":2}\n"
+    );
+    let given = check(&["slurm.conf"]);
+    assert_eq!(given.status, Some(1));
+    assert_eq!(
+        given.out,
+        "refused: slurm.conf, line 1: this is a slurm.conf, and no topology file: give it with --conf\n\n\
+         Slurm would not start with slurm.conf as its topology file: 0 warnings\n"
+    );
+    let tree = "TopologyPlugin=topology/tree\nNodeName=n[0-3]\nPartitionName=p Nodes=ALL\n";
+    fs::write(folder.path().join("slurm.conf"), tree).unwrap();
+    let lacking = check(&["--conf", "slurm.conf"]);
+    assert_eq!(lacking.status, Some(1));
+    let says = "line 1: TopologyPlugin is topology/tree, so give its topology file too";
+    assert!(lacking.out.contains(says), "{}", lacking.out);
 }
 
 #[test]

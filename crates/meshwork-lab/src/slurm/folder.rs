@@ -499,7 +499,8 @@ pub fn check_table(name: &str, text: &str) -> Result<(), String> {
             };
             return match lines.find(|line| !is_one(line)) {
                 Some(line) => Err(format!(
-                    "a line begins with `{}`; this must be what `scontrol show res -o` prints",
+                    "a line begins with `{}`; this must be what `sacctmgr show reservation -P` or \
+                     `scontrol show res -o` prints",
                     line.chars().take(30).collect::<String>()
                 )),
                 None => Ok(()),

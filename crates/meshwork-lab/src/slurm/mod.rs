@@ -8,8 +8,8 @@ use meshwork_slurm::{FileProblem, site};
 
 use crate::files::{FileError, MAX_RECORDS, MAX_TEXT, bounded, read_whole};
 
-/// Reads a topology file of Slurm, and optionally a `slurm.conf`, as [`site::read`] does.
-pub fn read(topology: &Path, conf: Option<&Path>) -> Result<site::Reading, String> {
+/// Reads a topology file and a `slurm.conf`, of which one may be missing, as [`site::read`] does.
+pub fn read(topology: Option<&Path>, conf: Option<&Path>) -> Result<site::Reading, String> {
     site::read(topology, conf, &read_file)
 }
 

@@ -298,7 +298,7 @@ fn a_study_places_jobs_as_the_desk_does() {
                 .collect();
         let mut pool = meshwork::pool::Pool::read(&pool_table).unwrap();
         let reading = meshwork_lab::slurm::read(
-            &folder.path().join("topology.yaml"),
+            Some(&folder.path().join("topology.yaml")),
             Some(&folder.path().join("slurm.conf")),
         )
         .unwrap();
@@ -372,7 +372,8 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
             .collect();
         let mut pool = meshwork::pool::Pool::read(&pool_table).unwrap();
         let path = |file: &str| folder.path().join(file);
-        let reading = meshwork_lab::slurm::read(&path("topology.yaml"), Some(&path("slurm.conf")));
+        let reading =
+            meshwork_lab::slurm::read(Some(&path("topology.yaml")), Some(&path("slurm.conf")));
         let site = reading.unwrap().site(Some("all")).unwrap();
         let mut desk: SlurmAllocator<u32> = SlurmAllocator::new(site);
         let hosts: Vec<String> = names(table["allocator"]["hosts"].as_str().unwrap()).unwrap();

@@ -126,6 +126,8 @@ pub struct ReplayOptions {
     pub unlisted: Unlisted,
     /// Number of replayed copies of the history; if `None`, [`paired::copies`] decides.
     pub copies: Option<u64>,
+    /// Whether recorded priorities are used, even if they could be computed.
+    pub keeps_priorities: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -153,7 +155,9 @@ impl TopologyReplay {
         report: &(dyn Fn(usize) + Sync),
     ) -> TopologyReplay {
         let submitted: Cow<'_, [JobRecord]> = submitted(machine, stays, terms.unlisted);
-        let (rules, cleanup) = (&SiteRules::of(machine), terms.cleanup as f64);
+        let (mut rules, cleanup) = (SiteRules::of(machine), terms.cleanup as f64);
+        rules.lacks_priorities |= terms.keeps_priorities;
+        let rules = &rules;
         let replay = ControllerReplay { machine, rules, stays: &submitted, cleanup, copy, report };
         let (outcomes, waited) = replay.run_with_waits().unwrap_or_default();
         let shares = submitted.iter().map(|stay| machine.shares_nodes(stay)).collect();
@@ -231,6 +235,9 @@ pub fn compare(
     let stays = &folder.history.stays;
     let all = jobs_that_ran(folder)?;
     let copies = terms.copies.unwrap_or_else(|| paired::copies(all.len())).max(1);
+    // Computed priorities of one contender cannot be compared with recorded ones of another.
+    let lacks = |own: &Contender| SiteRules::of(&own.machine).lacks_priorities;
+    let terms = ReplayOptions { keeps_priorities: contenders.iter().any(lacks), ..terms };
     let runs = contenders.len() * copies as usize;
     let (started, whole) = (AtomicUsize::new(0), all.len() * runs);
     let course = |(own, copy): (&Contender, u64)| {

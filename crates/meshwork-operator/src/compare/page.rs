@@ -12,7 +12,7 @@ use meshwork_lab::statistics::Interval;
 use meshwork_lab::text::number::{Rounded, count, plural, significant};
 use meshwork_lab::text::visible::visible_text;
 use meshwork_report::html::{POLICY, STYLES, head};
-use meshwork_report::markup::{embedded, sentence};
+use meshwork_report::markup::{coded, embedded, sentence};
 use meshwork_report::{FigureView, Key, Scale, Series, Style};
 
 const WIDTH: f64 = 420.0;
@@ -35,7 +35,7 @@ pub fn page(comparison: &Comparison, names: &[String]) -> String {
             body.compared {
                 header {
                     h1 { (title) }
-                    @for says in caveats(&comparison.doubts, &comparison.unmodelled) { p.lead { (says) } }
+                    @for says in caveats(&comparison.doubts, &comparison.unmodelled) { p.lead { (coded(&says)) } }
                     p.lead { (sentence(&about(comparison, names))) }
                 }
                 main #results {
@@ -230,8 +230,8 @@ fn differences(comparison: &Comparison, names: &[String]) -> Markup {
         at: Vec::new(),
         title: "Differences".to_owned(),
         sentence: format!(
-            "Each measure, in percent of what it is with {}. Whiskers are 95 % intervals; a mark is full where they \
-             exclude 0.",
+            "Each measure, in percent of what it is with {}. Whiskers are 95 % intervals, cut at −100 %, below which \
+             no measure can be; an arrow marks one that goes on beyond the plot. A mark is full where they exclude 0.",
             names[0]
         ),
         style: Style::Rows,

@@ -10,6 +10,7 @@ use meshwork_slurm::conf;
 use meshwork_slurm::history::Second;
 use meshwork_slurm::lines::parsable_rows;
 use meshwork_slurm::sacct::{LocalClock, span};
+use meshwork_slurm::values::{SCHEDULER_OPTIONS, number};
 
 #[derive(Clone, Debug)]
 pub struct SiteRules {
@@ -24,6 +25,7 @@ pub struct SiteRules {
     /// their usage since the last computation of fair shares.
     pub enforces_limits: bool,
     pub preemption: Option<Preemption>,
+    /// Whether tables are missing from which the configured priorities are computed.
     pub lacks_priorities: bool,
     /// Outages and drains, each with its begin, end and nodes.
     pub outages: Vec<(Second, Second, NodeSet)>,
@@ -409,39 +411,35 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
 }
 
 impl SchedulerParameters {
-    /// Reads scheduler parameters from lines of `slurm.conf`. Slurm's defaults replace missing
-    /// ones.
+    /// Reads scheduler parameters, with Slurm's defaults for those that are missing or invalid.
     #[must_use]
     pub fn of(lines: &[conf::ConfLine]) -> SchedulerParameters {
         let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));
-        let given: BTreeMap<String, f64> = value("SchedulerParameters")
-            .unwrap_or_default()
-            .split(',')
-            .filter_map(|one| one.split_once('='))
-            .filter_map(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)))
-            .collect();
-        let number = |key: &str, default: f64| given.get(key).copied().unwrap_or(default);
-        let count = |key: &str, default: f64| match number(key, default) {
-            most if most > 0.0 => most as usize,
+        let parameters = value("SchedulerParameters").unwrap_or_default();
+        let seconds = |key: &str| -> Second {
+            let option = SCHEDULER_OPTIONS.iter().find(|own| own.name == key);
+            option.map_or(0, |own| own.value(parameters))
+        };
+        let count = |key: &str| match seconds(key) {
+            most if most > 0 => most as usize,
             _ => usize::MAX,
         };
-        let seconds = |key: &str, default: f64| number(key, default) as Second;
-        let every = |key: &str, default: f64| Some(seconds(key, default)).filter(|own| *own > 0);
+        let every = |key: &str| Some(seconds(key)).filter(|own| *own > 0);
         let is_backfill = !value("SchedulerType").is_some_and(|kind| kind.ends_with("builtin"));
         SchedulerParameters {
-            bf_interval: every("bf_interval", 30.0).filter(|_| is_backfill),
-            bf_window: seconds("bf_window", 1440.0) * 60,
-            bf_resolution: seconds("bf_resolution", 60.0).max(1),
-            bf_max_job_test: count("bf_max_job_test", 500.0),
-            bf_max_job_user: count("bf_max_job_user", 0.0),
-            bf_max_job_part: count("bf_max_job_part", 0.0),
-            bf_min_age_reserve: seconds("bf_min_age_reserve", 0.0),
-            bf_min_prio_reserve: number("bf_min_prio_reserve", 0.0),
-            default_queue_depth: count("default_queue_depth", 100.0),
-            partition_job_depth: count("partition_job_depth", 0.0),
-            sched_interval: every("sched_interval", 60.0),
-            main_delay: number("batch_sched_delay", 3.0)
-                .max(number("sched_min_interval", 2.0) / 1e6),
+            bf_interval: every("bf_interval").filter(|_| is_backfill),
+            bf_window: seconds("bf_window") * 60,
+            bf_resolution: seconds("bf_resolution"),
+            bf_max_job_test: count("bf_max_job_test"),
+            bf_max_job_user: count("bf_max_job_user"),
+            bf_max_job_part: count("bf_max_job_part"),
+            bf_min_age_reserve: seconds("bf_min_age_reserve"),
+            bf_min_prio_reserve: seconds("bf_min_prio_reserve") as f64,
+            default_queue_depth: count("default_queue_depth"),
+            partition_job_depth: count("partition_job_depth"),
+            sched_interval: every("sched_interval"),
+            main_delay: (seconds("batch_sched_delay") as f64)
+                .max(seconds("sched_min_interval") as f64 / 1e6),
         }
     }
 }
@@ -449,7 +447,10 @@ impl SchedulerParameters {
 impl PriorityWeights {
     fn of(lines: &[conf::ConfLine]) -> PriorityWeights {
         let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));
-        let weight = |key: &str| value(key).and_then(|own| own.parse().ok()).unwrap_or(0.0);
+        let weight = |key: &str| {
+            let read = value(key).and_then(|own| number(own, u32::MAX.into()));
+            read.unwrap_or(0) as f64
+        };
         let time = |key: &str, default: Second| {
             value(key).and_then(|own| span(own).ok().flatten()).unwrap_or(default)
         };

@@ -246,9 +246,9 @@ impl Fidelity {
 /// Progress callback: it gets the number of decisions or starts so far, and their total number.
 pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// Compares the decisions, the starts and the waits of a history with the model. `report` counts
-/// the job records twice: in the comparison of decisions, and in the replay. So its total is twice
-/// the number of job records.
+/// Compares the decisions, the starts and the waits of a history with the model. `report` gets one
+/// count over decisions and replay: its total is twice the number of job records. Without decisions
+/// there are no waits.
 ///
 /// # Complexity
 /// The time of [`verdict`], plus that of [`ControllerReplay::run`] for each copy of the history.
@@ -257,6 +257,10 @@ pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let all = folder.history.stays.len();
     let stays = &folder.history.stays;
     let (found, machine) = judged(folder, &|done, whole| report(done, 2 * whole));
+    if found.all().0 == 0 {
+        // Without any decision the model cannot be judged, and a replay may take long.
+        return found;
+    }
     let cleanup = found.cleanup.unwrap_or(0.0);
     let pairs =
         predicted_waits(&machine, stays, cleanup, &|started| report(all + started, 2 * all));

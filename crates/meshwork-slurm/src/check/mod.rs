@@ -7,6 +7,7 @@ mod draw;
 mod names;
 mod silent;
 mod table;
+mod values;
 
 pub use table::{PlacementRow, PlacementTable};
 
@@ -14,7 +15,8 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use crate::finding::{Level, LintFinding, Source};
+use crate::conf::Conf;
+use crate::finding::{Level, LintFinding, LintFindings, Source};
 use crate::shared::{gres, traps};
 use crate::site::{self, Reading};
 
@@ -27,7 +29,7 @@ pub struct LintReport {
 
 /// Reads configuration files by the function `text`, and lints them.
 pub fn check(
-    topology: &Path,
+    topology: Option<&Path>,
     conf: Option<&Path>,
     gres: Option<&Path>,
     text: &dyn Fn(&Path) -> Result<String, String>,
@@ -45,12 +47,21 @@ pub fn check(
 pub fn of(mut reading: Reading) -> LintReport {
     silent::look(&mut reading);
     if let Some(conf) = &reading.conf {
-        names::look(conf, &mut reading.findings);
+        reading.findings.0.extend(of_conf(conf).0);
     }
     let topologies = &reading.topologies;
     let tables = topologies.iter().map(|(_, built)| table::of(built)).collect();
     let drawings = topologies.iter().map(|(topology, built)| draw::of(topology, built)).collect();
     LintReport { reading, tables, drawings }
+}
+
+/// Lints the keys and values of a `slurm.conf`.
+#[must_use]
+pub fn of_conf(conf: &Conf) -> LintFindings {
+    let mut findings = LintFindings::default();
+    names::look(conf, &mut findings);
+    values::look(conf, &mut findings);
+    findings
 }
 
 impl LintReport {
@@ -94,8 +105,9 @@ impl LintReport {
                 })
             })
             .collect();
+        let topology = Some(&files.topology).filter(|own| !own.is_empty());
         let mut all = json!({
-            "file": files.topology, "conf": files.conf, "starts": self.starts(), "findings": findings,
+            "file": topology, "conf": files.conf, "starts": self.starts(), "findings": findings,
             "topologies": topologies
         });
         if self.reading.is_model {

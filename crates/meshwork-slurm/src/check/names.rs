@@ -10,7 +10,7 @@ use crate::conf::{Conf, ConfLine};
 use crate::finding::LintFindings;
 
 /// Known keys of `slurm.conf` that begin a line, or stand alone on a line.
-const SETTINGS: &str = "\
+pub(super) const SETTINGS: &str = "\
     AccountingStorageBackupHost AccountingStorageEnforce AccountingStorageExternalHost \
     AccountingStorageHost AccountingStorageLoc AccountingStorageParameters AccountingStoragePass \
     AccountingStoragePort AccountingStorageTRES AccountingStorageType AccountingStorageUser \
@@ -156,7 +156,7 @@ pub(super) fn look(conf: &Conf, findings: &mut LintFindings) {
 /// The inner value is the similar name, after the number of edits. It is `None` if no known name is
 /// similar.
 #[allow(clippy::option_option)]
-fn unknown<'a>(name: &str, known: &'a str) -> Option<Option<(usize, &'a str)>> {
+pub(super) fn unknown<'a>(name: &str, known: &'a str) -> Option<Option<(usize, &'a str)>> {
     let distance =
         |own: &str| strsim::osa_distance(&own.to_ascii_lowercase(), &name.to_ascii_lowercase());
     let nearest = known.split_whitespace().map(|own| (distance(own), own)).min();
@@ -168,7 +168,7 @@ fn unknown<'a>(name: &str, known: &'a str) -> Option<Option<(usize, &'a str)>> {
 }
 
 /// Question such as `did you mean ...?` for a misspelt name; empty without a similar name.
-fn hint(meant: Option<(usize, &str)>) -> String {
+pub(super) fn hint(meant: Option<(usize, &str)>) -> String {
     meant.map(|(_, right)| format!(" (did you mean `{right}`?)")).unwrap_or_default()
 }
 

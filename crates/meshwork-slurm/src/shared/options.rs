@@ -2,6 +2,7 @@
 
 use meshwork::alloc::shared::{GpuCount, SharedRequest, SocketOrder};
 use meshwork::job::hostlist;
+use meshwork::registry::similar;
 
 use super::SharedSite;
 
@@ -20,6 +21,33 @@ const SHORT: [(char, &str); 8] = [
     ('G', "gpus"),
     ('t', "time"),
 ];
+
+/// Names of options that have a value.
+const NAMES: [&str; 17] = [
+    "ntasks",
+    "nodes",
+    "cpus-per-task",
+    "ntasks-per-node",
+    "mem",
+    "mem-per-cpu",
+    "mem-per-gpu",
+    "cpus-per-gpu",
+    "gpus",
+    "gpus-per-node",
+    "gpus-per-task",
+    "gres",
+    "constraint",
+    "exclude",
+    "distribution",
+    "gres-flags",
+    "time",
+];
+
+fn unread(name: &str) -> String {
+    let meant = similar(name, &[&NAMES[..], &["exclusive"]].concat());
+    let meant = meant.map_or_else(String::new, |meant| format!(" (did you mean --{meant}?)"));
+    format!("`--{name}` is no option that is read here{meant}: {KNOWN}")
+}
 
 /// Reads options such as `-n2 --gpus-per-task=h100:1 -c16 --mem=100000 -Ch100`.
 pub fn read(text: &str, site: &SharedSite) -> Result<SharedRequest, String> {
@@ -40,6 +68,7 @@ pub fn read(text: &str, site: &SharedSite) -> Result<SharedRequest, String> {
         }
         let value = match value {
             Some(value) => value,
+            None if !NAMES.contains(&name) => return Err(unread(name)),
             None => words.next().ok_or_else(|| format!("{word} has no value"))?,
         };
         set(&mut request, site, name, value)?;
@@ -128,7 +157,7 @@ fn set(
         },
         // A time limit does not change which nodes are chosen.
         "time" => {}
-        _ => return Err(format!("`--{name}` is no option that is read here: {KNOWN}")),
+        _ => return Err(unread(name)),
     }
     Ok(())
 }

@@ -42,6 +42,10 @@ pub fn read(text: &str, findings: &mut LintFindings) -> Result<SlurmTopology, Fa
                 let says = "a topology.conf of several files is not read: write it as one";
                 return Err(findings.fatal(line.number, says, &[]));
             }
+            _ if lines.iter().any(begins_in_slurm_conf) => {
+                let says = "this is a slurm.conf, and no topology file: give it with --conf";
+                return Err(findings.fatal(line.number, says, &[]));
+            }
             _ => {
                 let says = format!(
                     "`{first}` begins no line of a topology.conf, which are SwitchName=, BlockName=, BlockSizes= or RingName= (a \
@@ -73,6 +77,11 @@ pub fn read(text: &str, findings: &mut LintFindings) -> Result<SlurmTopology, Fa
         }
     };
     Ok(SlurmTopology { name: "default".to_owned(), line: 1, is_default: true, kind })
+}
+
+fn begins_in_slurm_conf(line: &ConfLine) -> bool {
+    let keys = ["ClusterName", "NodeName", "PartitionName"];
+    keys.iter().any(|key| line.pairs[0].0.eq_ignore_ascii_case(key))
 }
 
 fn group(line: &ConfLine, name: &str) -> NodeGroup {

@@ -11,7 +11,7 @@ use crate::table::{Column, print};
 
 pub(super) fn run(out: &mut Output, arguments: &ops::Check) -> Ended {
     let checked = check::check(
-        &arguments.file,
+        arguments.file.as_deref(),
         arguments.conf.as_deref(),
         arguments.gres.as_deref(),
         &slurm::read_file,
@@ -54,12 +54,16 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Check) -> Ended {
     if !findings.is_empty() || !checked.tables.is_empty() {
         out.line("")?;
     }
-    let starts = match (checked.starts(), checked.reading.is_model) {
-        (true, false) => "Slurm starts with",
-        (true, true) => "Slurm would start with the topologies of",
-        (false, _) => "Slurm would not start with",
+    let names = files.names();
+    let verdict_in_words = match (checked.starts(), checked.reading.is_model, &files.conf) {
+        (true, false, _) => {
+            format!("no key or value that was checked keeps Slurm from starting with {names}")
+        }
+        (true, true, _) => format!("Slurm would start with the topologies of {names}"),
+        (false, _, Some(_)) => format!("Slurm would not start with {names}"),
+        (false, _, None) => format!("Slurm would not start with {names} as its topology file"),
     };
-    out.line(&format!("{starts} {}: {warnings} {noun}", files.names()))?;
+    out.line(&format!("{verdict_in_words}: {warnings} {noun}"))?;
     Ok(verdict)
 }
 

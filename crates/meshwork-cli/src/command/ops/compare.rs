@@ -12,6 +12,7 @@ use meshwork_operator::fidelity::{self, Fidelity};
 use meshwork_operator::unlisted::Unlisted;
 use meshwork_operator::unmodelled::{self, Unmodelled};
 
+use super::lint_conf;
 use crate::args::ops;
 use crate::command::meter::Meter;
 use crate::command::stop::Stopper;
@@ -72,7 +73,7 @@ pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cle
         (None, None) => (0, Cleanup::Unknown),
     };
     let unlisted = if asked.unlisted == "refuse" { Unlisted::Refuse } else { Unlisted::RoundUp };
-    (ReplayOptions { cleanup, unlisted, copies: None }, source)
+    (ReplayOptions { cleanup, unlisted, ..ReplayOptions::default() }, source)
 }
 
 /// Warns of facts that may distort the results of a site.
@@ -107,6 +108,10 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     for file in &arguments.confs {
         contenders.push(Contender::read_conf(&folder, file).map_err(Stop::Wrong)?);
     }
+    lint_conf(&folder.machine.reading)?;
+    for contender in contenders.iter().rev().take(arguments.confs.len()).rev() {
+        lint_conf(&contender.machine.reading)?;
+    }
     jobs_that_ran(&folder).map_err(Stop::Wrong)?;
     if let Some(stopper) = Stopper::of_command(out) {
         stopper.end_process(Some("stopped: there is no result before all replays have ended"));
@@ -114,7 +119,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     let found = judge(&arguments.terms, &folder)?;
     let (terms, source) = terms(&arguments.terms, &found);
     let terms = ReplayOptions { copies: arguments.copies, ..terms };
-    let meter = Meter::new("job");
+    let meter = Meter::new("replayed job");
     let report = |done, all| meter.count(done, all);
     let mut compared = compare(&folder, &contenders, terms, &report).map_err(Stop::Wrong)?;
     meter.end();
@@ -151,8 +156,8 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
         if is_first { &titles[0] } else { own }
     );
     paragraph(out, &text)?;
-    if found.lacks_priorities && !arguments.confs.is_empty() {
-        let says = "Priorities are those recorded, since tables are missing from which they are computed (`ops import --assoc --qos`): of the weights only that of age has an effect.";
+    if compared.terms.keeps_priorities && !arguments.confs.is_empty() {
+        let says = "Priorities are those recorded, since tables are missing from which they are computed (`ops import --assoc --qos`): on jobs with a recorded priority, only the weight of age has an effect.";
         paragraph(out, says)?;
     }
     if compared.common < compared.jobs {

@@ -13,9 +13,11 @@ mod state;
 mod when;
 
 use meshwork::catalogue::Catalogue;
+use meshwork_slurm::check::of_conf;
+use meshwork_slurm::site::Reading;
 
 use crate::args::ops::Ops;
-use crate::output::{Ended, Output};
+use crate::output::{Ended, Output, Stop, say};
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended {
     match asked {
@@ -30,6 +32,19 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended
         Ops::Shadow(arguments) => shadow::run(out, catalogue, arguments),
         Ops::When(arguments) => when::run(out, arguments),
     }
+}
+
+/// Warns of wrong keys and values in the `slurm.conf` of a machine.
+///
+/// It is an error if Slurm would not start with them.
+fn lint_conf(reading: &Reading) -> Result<(), Stop> {
+    let Some(conf) = &reading.conf else { return Ok(()) };
+    let findings = of_conf(conf);
+    if let Some(fatal) = findings.first_fatal() {
+        return Err(Stop::Wrong(reading.files.sentence(fatal)));
+    }
+    findings.0.iter().for_each(|finding| say("warning", &reading.files.sentence(finding)));
+    Ok(())
 }
 
 /// Joins job numbers to a text such as `job 39 or job 40`.

@@ -188,13 +188,7 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Sto
         )),
     };
     let machine = machine.map_err(Stop::Wrong)?;
-    // A file with answers of `meshwork place` has one JSON object per line; output of `squeue
-    // --json` is one object with the list `jobs`; output of `scontrol` is no JSON.
-    let is_json = read_text(path).is_ok_and(|text| {
-        let squeue = || serde_json::from_str::<Json>(&text).is_ok_and(|own| own["jobs"].is_array());
-        text.trim_start().starts_with('{') && !squeue()
-    });
-    let state = match is_json {
+    let state = match is_answer(path) {
         true if asked.nodes.is_some() => {
             let says = "--nodes: this is for what scontrol prints, and not for answers of `meshwork place`";
             return Err(Stop::Wrong(says.to_owned()));
@@ -205,6 +199,16 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Sto
     state.map_err(Stop::Wrong)
 }
 
+/// Whether a file has answers of `meshwork place`, which are one JSON object per line.
+///
+/// Output of `squeue --json` is one object with the list `jobs`; output of `scontrol` is no JSON.
+fn is_answer(path: &Path) -> bool {
+    read_text(path).is_ok_and(|text| {
+        let squeue = || serde_json::from_str::<Json>(&text).is_ok_and(|own| own["jobs"].is_array());
+        text.trim_start().starts_with('{') && !squeue()
+    })
+}
+
 pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::Explain) -> Ended {
     let state = match read(catalogue, &asked.state, asked.job.as_deref())? {
         Named::Other(_) if asked.all => {
@@ -212,6 +216,13 @@ pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::
             return Err(Stop::Wrong(says.to_owned()));
         }
         Named::Other(instant) => return instant::run_explain(out, &instant, asked),
+        Named::Slurm(_) if is_answer(&asked.state.state) => {
+            return Err(Stop::Wrong(format!(
+                "{}: no job waits in an answer of `meshwork place --slurm`, so there is nothing to explain: ask \
+                 `ops defrag`, or give what `scontrol show job -o` prints",
+                asked.state.state.display()
+            )));
+        }
         Named::Slurm(state) => state,
     };
     if asked.all {

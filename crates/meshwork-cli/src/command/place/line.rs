@@ -88,13 +88,17 @@ impl Asked {
                 "this line is empty, but must be an object, as in {\"op\":\"show\"}",
             ));
         }
-        let asked: Asked =
-            serde_json::from_slice(line).map_err(|error| match error.classify() {
+        let asked: Asked = serde_json::from_slice(line.trim_ascii_end()).map_err(|error| {
+            match error.classify() {
                 serde_json::error::Category::Data => {
                     Refusal::of("a line must be an object, as in {\"op\":\"show\"}")
                 }
+                serde_json::error::Category::Eof => Refusal::of(
+                    "this is not JSON: the line ends before a brace or a quote is closed",
+                ),
                 _ => Refusal::of(format!("this is not JSON (column {})", error.column())),
-            })?;
+            }
+        })?;
         let id = asked.get("id").filter(|id| id.is_string() || id.is_i64()).cloned();
         Ok((asked, id))
     }

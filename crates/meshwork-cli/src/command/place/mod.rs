@@ -31,8 +31,8 @@ const BATCH: usize = 1 << 16;
 ///
 /// Answers to lines that arrive together are written together.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) -> Ended {
-    match (&arguments.machine, &arguments.slurm) {
-        (Some(machine), _) => {
+    match &arguments.machine {
+        Some(machine) => {
             let named = NamedPool::new(pool(catalogue, arguments, machine)?);
             let (counter, state) = (Counter::new(named), arguments.state.as_deref());
             let _lock = state.map(state::lock).transpose()?;
@@ -42,8 +42,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
             }
             serve(out, &mut kept)
         }
-        (None, Some(topology)) => serve(out, &mut slurm::Window::open(arguments, topology)?),
-        (None, None) => Err(Stop::Wrong("say of which machine: --machine or --slurm".to_owned())),
+        None => serve(out, &mut slurm::Window::open(arguments)?),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::args::Place;
 use crate::output::Stop;
 
 /// Names of all operations, as a list for error messages.
-const OPS: &str = "\"allocate\", \"release\" or \"show\"";
+const OPS: &str = "\"allocate\" (with \"dry\":true nothing changes), \"release\" or \"show\"";
 
 /// Error for a request for parts of nodes while jobs hold whole nodes, or vice versa.
 const MIXED: &str = "requests with `options` and with `nodes` do not mix: release the jobs of the \
@@ -56,8 +56,10 @@ pub(super) struct Window {
 
 impl Window {
     /// Opens the partition that the command line names.
-    pub(super) fn open(arguments: &Place, topology: &std::path::Path) -> Result<Window, Stop> {
-        let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
+    pub(super) fn open(arguments: &Place) -> Result<Window, Stop> {
+        let topology = arguments.slurm.as_deref();
+        let option = if topology.is_some() { "--slurm" } else { "--conf" };
+        let whose = |says: String| Stop::Wrong(format!("{option} {says}"));
         let reading = slurm::read(topology, arguments.conf.as_deref()).map_err(whose)?;
         let partition = arguments.partition.as_deref();
         let site = reading.site(partition).map_err(whose)?;
