@@ -136,9 +136,11 @@ impl<'a> ReplayState<'a> {
         self.cycles.news();
     }
 
-    /// Start of each running or waiting job in one future; `None` if it does not start before `end`
-    /// nor until the machine has then been idle for [`IDLE`] seconds. `runs` has the run times in
-    /// seconds that are left. `later` are the later submissions.
+    /// Start of each running or waiting job in one future.
+    ///
+    /// It is `None` if the job does not start before `end`, and neither before the machine has been
+    /// idle for [`IDLE`] seconds after `end`. `runs` has the rest of each job's run time in seconds,
+    /// and `later` the later submissions.
     pub(crate) fn starts(
         &self,
         runs: &[Second],

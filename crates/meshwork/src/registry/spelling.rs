@@ -66,7 +66,10 @@ pub(crate) fn nearest<'a>(
         .iter()
         .map(|name| (strsim::damerau_levenshtein(&given, &name.to_lowercase()), *name))
         .min_by_key(|&(distance, _)| distance)
-        .filter(|&(distance, name)| distance <= most(name.len()))
+        .filter(|&(distance, name)| {
+            // If every letter is another one, the names have nothing in common.
+            distance <= most(name.len()) && distance < name.len().max(given.len())
+        })
         .map(|(_, name)| name)
 }
 

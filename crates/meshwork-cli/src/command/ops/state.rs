@@ -122,7 +122,7 @@ pub(super) fn warn_of_unmodelled(folder: &Folder) {
     }
 }
 
-/// What a history says of a job that does not wait at an instant, as the end of a sentence.
+/// End of a sentence on a job that does not wait at an instant, as its history says.
 pub(super) fn whereabouts(folder: &Folder, job: &str, at: i64, clock: &LocalClock) -> String {
     let stays = || folder.history.stays.iter().filter(|stay| stay.id == job);
     let is_known = |stay: &&JobRecord| stay.queued().is_some_and(|queued| queued <= at);
