@@ -401,6 +401,12 @@ fn a_log_without_nodes_is_imported_too() {
     );
     let jobs = fs::read_to_string(folder.path().join("site/jobs.csv")).unwrap();
     assert!(jobs.contains("\n1,1,7,,,,COMPLETED,1005,,1015,1075,90,4,,0,node,"), "{jobs}");
+    // Nothing can be judged, so nothing is replayed.
+    let judged = meshwork(folder.path(), &["ops", "fidelity", "site", "--json"]);
+    assert_eq!(judged.status, Some(1));
+    assert_eq!(judged.json()["waits"], json!([]));
+    let says = "no job has both a start and a list of nodes, so no decision can be looked at";
+    assert_eq!(judged.json()["doubts"], json!([says]));
     assert!(jobs.contains("\n2,1,7,,,,CANCELLED,1006,,,1036,90,2,,0,node,"), "{jobs}");
     fs::write(folder.path().join("log.swf"), "; nothing\n1 2 3\n").unwrap();
     let said = meshwork(folder.path(), &words);

@@ -288,8 +288,11 @@ fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMach
     };
     let nodes: Vec<Option<NodeSet>> = stays.iter().map(nodes).collect();
     let cleanup = cleanup::of(&folder.machine, stays, &nodes);
-    let given = given(folder, &nodes, cleanup.unwrap_or(0.0), &|done| report(done, stays.len()));
-    let (machine, given) = given;
+    // A history without nodes, such as a log, shows no decision.
+    let (machine, given) = match nodes.iter().any(Option::is_some) {
+        true => given(folder, &nodes, cleanup.unwrap_or(0.0), &|done| report(done, stays.len())),
+        false => (folder.machine.clone(), Vec::new()),
+    };
     let hosts = &machine.reading.hosts;
     let mut decisions: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     let mut seconds: BTreeMap<Second, usize> = BTreeMap::new();
