@@ -139,8 +139,8 @@ impl<'a> ReplayState<'a> {
     /// Start of each running or waiting job in one future.
     ///
     /// It is `None` if the job does not start before `end`, and neither before the machine has been
-    /// idle for [`IDLE`] seconds after `end`. `runs` has the rest of each job's run time in seconds,
-    /// and `later` the later submissions.
+    /// idle for [`IDLE`] seconds after `end`. `runs` has the rest of each job's run time, and
+    /// `later` the later submissions.
     pub(crate) fn starts(
         &self,
         runs: &[Second],
