@@ -144,7 +144,9 @@ fn of_header(log: &Path, statistics: &Statistics) -> Result<Value, Stop> {
 /// Torus of exactly this size in three dimensions, or else two, with sides of similar length.
 fn torus_of(processors: u64) -> Option<String> {
     let sides = |count: u64| {
-        (2..).take_while(move |side| side * side <= count).filter(move |side| count % side == 0)
+        (2..)
+            .take_while(move |side| side * side <= count)
+            .filter(move |side| count.is_multiple_of(*side))
     };
     let is_near = |long: u64, short: u64| long <= 4 * short;
     let solids = sides(processors).flat_map(|least| {

@@ -26,8 +26,9 @@ pub struct Trace {
 }
 
 impl Input {
-    /// Combined digest of the input files, for [`key`]. It consists of the workload's digest and,
-    /// after a colon, that of the outage trace, if any.
+    /// Combined digest of the input files, for the key of a run.
+    ///
+    /// It consists of the workload's digest and, after a colon, that of the outage trace, if any.
     #[must_use]
     pub fn digest(&self) -> String {
         digest_of(Some(&self.blake3), self.trace.as_ref().map(|trace| trace.blake3.as_str()))

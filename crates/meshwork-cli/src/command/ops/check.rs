@@ -57,7 +57,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Check) -> Ended {
     let names = files.names();
     let verdict_in_words = match (checked.starts(), checked.reading.is_model, &files.conf) {
         (true, false, _) => {
-            format!("no key or value that was checked keeps Slurm from starting with {names}")
+            format!("as far as was checked, Slurm starts with {names}")
         }
         (true, true, _) => format!("Slurm would start with the topologies of {names}"),
         (false, _, Some(_)) => format!("Slurm would not start with {names}"),
