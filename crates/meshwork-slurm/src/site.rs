@@ -128,7 +128,7 @@ impl Reading {
         let mut topologies = if lists_nothing && is_flat {
             // With a flat topology plugin, Slurm does not read an empty topology file.
             vec![topology::flat()]
-        } else if self.files.topology.is_empty() {
+        } else if lists_nothing && self.files.topology.is_empty() {
             let plugin = plugin.unwrap_or_default().to_owned();
             let settings = self.conf.iter().flat_map(|conf| &conf.settings);
             let line = settings.rev().find(|line| line.get("TopologyPlugin").is_some());

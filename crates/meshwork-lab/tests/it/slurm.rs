@@ -236,7 +236,8 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
     }
     for (conf, says) in [
         ("SwitchName=a Nodes=n0 Switches=b\n", "nodes and switches"),
-        ("NodeName=a\n", "begins no line"),
+        ("NodeName=a\n", "this is a slurm.conf"),
+        ("Name=a\n", "begins no line"),
         ("SwitchName=a Nodes=n0\nBlockName=b Nodes=n1\n", "more than one"),
     ] {
         let read =
