@@ -12,7 +12,7 @@ use meshwork_operator::fidelity::{self, Fidelity};
 use meshwork_operator::unlisted::Unlisted;
 use meshwork_operator::unmodelled::{self, Unmodelled};
 
-use super::lint_conf;
+use super::{lint_conf, warn_of_conf};
 use crate::args::ops;
 use crate::command::meter::Meter;
 use crate::command::stop::Stopper;
@@ -108,7 +108,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     for file in &arguments.confs {
         contenders.push(Contender::read_conf(&folder, file).map_err(Stop::Wrong)?);
     }
-    lint_conf(&folder.machine.reading)?;
+    warn_of_conf(&folder.machine.reading);
     for contender in contenders.iter().rev().take(arguments.confs.len()).rev() {
         lint_conf(&contender.machine.reading)?;
     }

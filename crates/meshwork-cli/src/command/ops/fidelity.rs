@@ -5,7 +5,7 @@ use meshwork_lab::slurm::folder::Folder;
 use meshwork_lab::text::number::{Rounded, significant};
 use meshwork_operator::fidelity::{self, Fidelity, PredictedWaits};
 
-use super::lint_conf;
+use super::warn_of_conf;
 use crate::args::ops;
 use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict, must_be_ours, must_have_folder};
@@ -20,7 +20,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
         must_be_ours(file, "job,start,predicted")?;
     }
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
-    lint_conf(&folder.machine.reading)?;
+    warn_of_conf(&folder.machine.reading);
     // Each job is judged and then replayed.
     let meter = Meter::new("step");
     let found = fidelity::of(&folder, &|done, all| meter.count(done, all));

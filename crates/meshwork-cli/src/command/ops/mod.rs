@@ -34,16 +34,22 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended
     }
 }
 
-/// Warns of wrong keys and values in the `slurm.conf` of a machine.
+/// Warns of wrong keys and values in the `slurm.conf` of a site.
 ///
-/// It is an error if Slurm would not start with them.
-fn lint_conf(reading: &Reading) -> Result<(), Stop> {
-    let Some(conf) = &reading.conf else { return Ok(()) };
-    let findings = of_conf(conf);
-    if let Some(fatal) = findings.first_fatal() {
-        return Err(Stop::Wrong(reading.files.sentence(fatal)));
+/// None is an error, because Slurm has recorded a history with this file.
+fn warn_of_conf(reading: &Reading) {
+    for finding in reading.conf.iter().flat_map(|conf| of_conf(conf).0) {
+        say("warning", &reading.files.place(&finding));
     }
-    findings.0.iter().for_each(|finding| say("warning", &reading.files.sentence(finding)));
+}
+
+/// Refuses a `slurm.conf` with which Slurm would not start, and warns of other wrong values.
+fn lint_conf(reading: &Reading) -> Result<(), Stop> {
+    let fatal = reading.conf.as_ref().and_then(|conf| of_conf(conf).first_fatal().cloned());
+    if let Some(fatal) = fatal {
+        return Err(Stop::Wrong(reading.files.sentence(&fatal)));
+    }
+    warn_of_conf(reading);
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use meshwork_operator::propose::{
 use meshwork_operator::unmodelled::{self, Unmodelled};
 
 use super::compare::{caveats, judge, paragraph, terms};
-use super::lint_conf;
+use super::warn_of_conf;
 use crate::args::ops;
 use crate::command::meter::Meter;
 use crate::command::stop::Stopper;
@@ -25,7 +25,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
         must_be_new(file, arguments.replace)?;
     }
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
-    lint_conf(&folder.machine.reading)?;
+    warn_of_conf(&folder.machine.reading);
     searched(&folder).map_err(Stop::Wrong)?;
     let judged = judge(&arguments.terms, &folder)?;
     let (terms, source) = terms(&arguments.terms, &judged);
