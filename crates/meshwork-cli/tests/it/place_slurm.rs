@@ -255,9 +255,7 @@ fn a_check_says_whether_slurm_starts() {
         sound.out
     );
     assert!(
-        sound
-            .out
-            .ends_with("keeps Slurm from starting with topology.yaml and slurm.conf: 2 warnings\n"),
+        sound.out.ends_with("Slurm starts with topology.yaml and slurm.conf: 2 warnings\n"),
         "{}",
         sound.out
     );

@@ -64,7 +64,7 @@ fn an_endless_study_can_be_left_and_a_wrong_one_is_refused() {
         (&["watch", study, "--run", "9"][..], "there is no scenario 9, the study has 8 of them"),
         (
             &["watch", study, "--run", "2/9"],
-            "there is no replication 9, each scenario has at most ",
+            "there is no replication 9, each scenario has at most 5",
         ),
         (&["watch", "none.toml"], "there is no such file"),
     ] {
