@@ -663,7 +663,7 @@ fn holds(stay: &JobRecord, now: Second) -> bool {
     stay.start.is_some_and(|start| start < now) && stay.end.is_none_or(|end| end > now)
 }
 
-/// Keys and values of a record. A word without a key belongs to the value before it.
+/// Keys and values in a record of `scontrol`. A word without a key continues the value before it.
 fn pairs(record: &str) -> Vec<(String, String)> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for word in record.split_whitespace() {

@@ -210,7 +210,7 @@ fn numbered_users(jobs: &[(Record, Job)]) -> Vec<Option<usize>> {
     jobs.iter().map(&mut number).collect()
 }
 
-/// Resamples a log `count` times by each method in `ways`, on all processors.
+/// Resamples a log `count` times by each method in `ways`. All processors are used.
 pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog, TraceError> {
     let shown = log.display().to_string();
     let plain = parameters(&shown, &Table::new())?;

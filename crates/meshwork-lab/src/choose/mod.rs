@@ -406,7 +406,8 @@ fn of_different_jobs(study: &Study) -> Option<String> {
     ))
 }
 
-/// Refuses replications of a log with the same jobs, which count as a single observation.
+/// Refuses a study in which every replication has the same jobs. Such replications count as a
+/// single observation.
 fn must_differ_by_replication(study: &Study, points: &[Point]) -> Result<(), Refused> {
     let same = |point: &Point| point.windows.is_none() && has_same_jobs(&point.scenario);
     let Some(index) = points.iter().position(same) else { return Ok(()) };

@@ -57,7 +57,8 @@ pub(crate) fn under_overload<'a>(points: impl IntoIterator<Item = &'a Point>) ->
     if sends { "throughput" } else { "carried_load" }
 }
 
-/// Mean number of refused jobs by value of a key: ` (allocator = slurm refused 468, naive 0)`.
+/// Text with the mean number of refused jobs for each value of a swept key. An example is `
+/// (allocator = slurm refused 468, naive 0)`.
 fn by_value(study: &Study, results: &Results) -> String {
     let mut most: Option<(f64, Vec<(f64, String)>, &str)> = None;
     let mut stride = 1;
@@ -200,7 +201,8 @@ fn kills_at_estimate(point: &Point) -> bool {
     scheduler.and_then(|own| own.get("kill_at_estimate")?.as_bool()) == Some(true)
 }
 
-/// Note on the first metric if its half width exceeds its mean, in studies of a single log.
+/// Note that the first metric's half width exceeds its mean, in scenarios that replay a log. It is
+/// made only if the study has a single replication.
 fn of_wide_intervals(study: &Study, points: &[Point], summary: &Summary) -> Option<String> {
     if study.replications != Replications::Fixed(1) {
         return None;

@@ -417,7 +417,7 @@ impl Study {
             .any(|key| is_within(&key, "sweep") || self.sweep.iter().any(|axis| axis.key == key))
     }
 
-    /// Whether a setting of the command line changes the table `[compare]`.
+    /// Whether a `--set` option on the command line changes the study's table `[compare]`.
     fn sets_compare(&self) -> bool {
         self.settings.iter().any(|setting| is_within(&plain(&setting.key), "compare"))
     }

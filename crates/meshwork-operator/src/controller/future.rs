@@ -131,7 +131,7 @@ impl<'a> ReplayState<'a> {
         self.controller.lock().unwrap_or_else(PoisonError::into_inner).is_hopeless(job)
     }
 
-    /// Registers that a waiting job was changed, after which the main scheduler runs.
+    /// Registers a change of a waiting job. The main scheduler will run because of it.
     pub(crate) fn change(&mut self) {
         self.cycles.news();
     }

@@ -140,8 +140,9 @@ impl<'a> Controller<'a> {
         withheld
     }
 
-    /// Free parts of nodes for a waiting job, and `with_ends` the running jobs whose end lets it
-    /// start. `None` if jobs do not share nodes.
+    /// Free parts of nodes for a waiting job; `None` if jobs do not share nodes. If `with_ends`,
+    /// the result also has running jobs: the end of any one of them would let the waiting job
+    /// start.
     pub(crate) fn lacks(&self, job: usize, now: Second, with_ends: bool) -> Option<LackingParts> {
         let (near, closed) = (self.near(), self.closed(now));
         let request = &self.jobs[job].requests[0];
@@ -289,9 +290,9 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Notes the wait reason of an arriving job. A job that becomes eligible after its submission
-    /// gets `BeginTime` or `Dependency` until a pass reaches it. Tasks of an array share one
-    /// reason, which an arriving task changes only from `None`.
+    /// Notes the wait reason of an arriving job. If the job becomes eligible only after its
+    /// submission, its reason is `BeginTime` or `Dependency` until a pass reaches it. All tasks of
+    /// an array share one reason. An arriving task changes this reason only if it is `None`.
     pub(super) fn note_arrival(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let stay = &self.stays[job];
         let is_task = WaitReasons::array(self, job).is_some();
@@ -312,7 +313,7 @@ impl<'a> Controller<'a> {
         reasons.note(self, job, is_too_large.then_some("PartitionNodeLimit"));
     }
 
-    /// Removes `BeginTime` and `Dependency` from jobs of a queue, which have become eligible.
+    /// Removes the reasons `BeginTime` and `Dependency` from queued jobs, which are now eligible.
     fn note_eligible(&self, queue: &[Pair], reasons: &mut WaitReasons) {
         for pair in queue {
             let was_held = matches!(reasons.of(self, pair.job), BEGIN_TIME | DEPENDENCY);
@@ -396,7 +397,7 @@ fn is_of_shape(reason: &str) -> bool {
     [NoUnit, NoUnitForSegment, UnitTooFull, Weights].iter().any(|own| own.text() == reason)
 }
 
-/// Current wait reasons. The tasks of an array share one.
+/// Current wait reason of each job. All tasks of an array share one reason.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitReasons {
     jobs: BTreeMap<usize, &'static str>,

@@ -220,7 +220,7 @@ impl SiteRules {
         self.outages.iter().filter(is_closed).map(|own| &own.2)
     }
 
-    /// Whether a job may preempt a running one, each given by partition and QOS.
+    /// Whether a waiting job may preempt a running job. Each job is given by its partition and QOS.
     #[must_use]
     pub fn may_preempt(
         &self,

@@ -35,7 +35,8 @@ impl Cluster<'_> {
         reasons.collect::<Option<Vec<String>>>()?.into_iter().next()
     }
 
-    /// Minimum number of nodes and form of an arriving job; `None` if the job can never start.
+    /// Minimum number of nodes and form of an arriving job; `None` if the job can never start. The
+    /// form is the size and shape in which its request is put to the allocator.
     #[inline(always)]
     fn admit(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         let (fewest, form) = self.need(job)?;

@@ -52,7 +52,7 @@ impl Converted {
 /// Parameters of the workload `swf` that select jobs by their time or place in the log.
 const OF_CUTS: [&str; 3] = ["from", "until", "first_jobs"];
 
-/// Parameters of the workload `swf` that affect only how a log is read, so that they change no job.
+/// Parameters of the workload `swf` that do not change jobs, but only how the log is read.
 const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 
 /// Converts a log: writes its jobs to a file, in order of submission and with the requested
