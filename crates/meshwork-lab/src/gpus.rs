@@ -85,7 +85,6 @@ pub fn read_tasks(path: &str) -> Result<Vec<GpuTask>, Refused> {
     Ok(tasks)
 }
 
-#[must_use]
 pub fn fragmentation_experiment(
     nodes: &[GpuNode],
     tasks: &[GpuTask],

@@ -44,7 +44,6 @@ fn is_zero(amount: &u32) -> bool {
 
 impl NodePartText {
     /// Parts of nodes that a job's placement holds. `None` if the job holds whole nodes.
-    #[must_use]
     pub fn all_of(placement: &Placement, topology: &Topology) -> Option<Vec<NodePartText>> {
         let (types, parts) = (topology.types()?, placement.parts.as_ref()?);
         Some(parts.parts.iter().map(|part| Self::of(part, types.of(part.node))).collect())

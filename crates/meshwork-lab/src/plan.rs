@@ -268,7 +268,6 @@ impl ReadState {
     }
 
     /// Decisions as JSON: `starts`, `reserved`, `never`, and maybe `stopped`, `moved`, `wake`.
-    #[must_use]
     pub fn json(&self, plan: &PolicyDecision, topologies: &[Topology]) -> Json {
         let placed = |id: &Json, site: usize, placement: &Placement| {
             let grid = topologies[site].grid();

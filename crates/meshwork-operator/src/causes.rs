@@ -17,12 +17,10 @@ pub struct WaitsByCause {
 }
 
 impl WaitsByCause {
-    #[must_use]
     pub fn seconds(&self, cause: Cause) -> Second {
         self.seconds[cause as usize]
     }
 
-    #[must_use]
     pub fn all(&self) -> Second {
         self.seconds.iter().sum()
     }

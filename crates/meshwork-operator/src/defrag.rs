@@ -25,7 +25,6 @@ pub enum Cost {
 
 impl Cost {
     /// Text of a cost with its unit, such as `2 moves`.
-    #[must_use]
     pub fn in_words(self, cost: i64) -> String {
         let unit = match self {
             Cost::Moves => "move",
@@ -209,7 +208,6 @@ fn clear(
     is_cleared.then_some(steps)
 }
 
-#[must_use]
 pub fn json(state: &MachineState, plans: &[DefragPlan]) -> Json {
     let hosts = &state.machine.reading.hosts;
     let plan = |plan: &DefragPlan| {

@@ -259,7 +259,6 @@ fn listings(site: &SlurmSite, size: u32, available: &NodeSet) -> Vec<(String, No
 }
 
 impl Explanation {
-    #[must_use]
     pub fn json(&self, state: &MachineState) -> Json {
         let hosts = &state.machine.reading.hosts;
         let id = |place: &usize| state.running[*place].stay.id.clone();

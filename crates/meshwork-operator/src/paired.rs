@@ -17,7 +17,6 @@ pub const BATCHES: usize = 20;
 /// assert_eq!(batches(&values)[..2], [0.5, 2.5]);
 /// assert_eq!(batches(&[3.0, 1.0]), [3.0, 1.0]);
 /// ```
-#[must_use]
 pub fn batches(values: &[f64]) -> Vec<f64> {
     let count = values.len().min(BATCHES);
     let batch = |number: usize| {
@@ -32,19 +31,16 @@ const FEW_JOBS: usize = 1_000;
 const MOST_COPIES: usize = 20;
 
 /// Mean of values in their order, with its 95 % interval by batch means.
-#[must_use]
 pub fn interval(values: &[f64]) -> Interval {
     interval_of_copies(&[values.to_vec()])
 }
 
 /// Number of copies in which a history is replayed. Copies differ in the fractions of a second that
 /// are assumed for recorded times. Long histories have fewer copies.
-#[must_use]
 pub fn copies(jobs: usize) -> u64 {
     (MOST_COPIES * FEW_JOBS / jobs.max(1)).clamp(1, MOST_COPIES) as u64
 }
 
-#[must_use]
 pub fn mean_of_copies(copies: &[Vec<f64>]) -> Vec<f64> {
     let count = copies.first().map_or(0, Vec::len);
     let at = |place: usize| copies.iter().map(|own| own[place]).sum::<f64>() / copies.len() as f64;
@@ -64,7 +60,6 @@ pub fn mean_of_copies(copies: &[Vec<f64>]) -> Vec<f64> {
 /// assert_eq!((alone.mean, twice.mean), (Some(2.5), Some(3.5)));
 /// assert!(twice.half_width > alone.half_width, "the copies differ");
 /// ```
-#[must_use]
 pub fn interval_of_copies(copies: &[Vec<f64>]) -> Interval {
     let values = mean_of_copies(copies);
     let of_batches = half_width_of_batches(&batches(&values));

@@ -24,7 +24,6 @@ pub enum PlaceKind {
 /// # Complexity
 /// **O(a k)** on a torus, for *a* boxes of the job's size and *k* segments. **O(n)** for *n* nodes
 /// on other topologies.
-#[must_use]
 pub fn place_of(site: &SlurmSite, nodes: &NodeSet, segment: Option<u32>) -> PlaceKind {
     let count = nodes.count();
     if count == 0 || !nodes.is_within(&site.whole) {
@@ -104,7 +103,6 @@ fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
 ///
 /// # Complexity
 /// **O(a n)** for *a* places of *n* nodes.
-#[must_use]
 pub fn places(site: &SlurmSite, size: u32, sides: Option<[u32; 3]>) -> Vec<(String, NodeSet)> {
     let count = site.hosts.count();
     let mut found = Vec::new();

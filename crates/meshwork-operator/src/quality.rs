@@ -49,12 +49,10 @@ pub struct Quality {
 }
 
 impl Quality {
-    #[must_use]
     pub fn placements(&self) -> usize {
         self.single + self.unions
     }
 
-    #[must_use]
     pub fn json(&self) -> Json {
         let tally = &self.tally;
         let share = |part: usize, all: usize| (all > 0).then(|| part as f64 / all as f64);
@@ -81,7 +79,6 @@ impl Quality {
     }
 }
 
-#[must_use]
 pub fn of(
     file: &str,
     machine: &SlurmMachine,

@@ -108,7 +108,6 @@ impl MachineState {
     }
 
     /// Time at which the last attempt of a job began to wait.
-    #[must_use]
     pub fn waited_since(history: &History, job: &str) -> Option<Second> {
         history.stays.iter().rev().find(|stay| stay.id == job).and_then(JobRecord::queued)
     }
@@ -327,7 +326,6 @@ impl MachineState {
     }
 
     /// Partition of the machine, without the nodes that are down, drained or reserved now.
-    #[must_use]
     pub fn site(&self, partition: &str) -> SlurmSite {
         let (rules, mut site) = (self.rules(), self.machine.site(partition).clone());
         let is_now = |own: &&SiteReservation| (own.span.0..own.span.1).contains(&self.now);
@@ -347,7 +345,6 @@ impl MachineState {
     }
 
     /// Allocator of a partition in which the running jobs, by their indices, hold their nodes.
-    #[must_use]
     pub fn desk(&self, site: SlurmSite) -> SlurmAllocator<usize> {
         let mut desk = SlurmAllocator::new(site);
         for (place, holder) in self.running.iter().enumerate() {
@@ -359,7 +356,6 @@ impl MachineState {
     /// Reason why Slurm holds a waiting job back at this instant, if it does.
     ///
     /// See [`reason_at`](Self::reason_at).
-    #[must_use]
     pub fn held_back(&self, stay: &JobRecord) -> Option<HeldBack> {
         MachineState::reason_at(stay, self.now)
     }
@@ -368,7 +364,6 @@ impl MachineState {
     /// jobs.
     ///
     /// If the job started later, its recorded reason applies only until the job became eligible.
-    #[must_use]
     pub fn reason_at(stay: &JobRecord, now: Second) -> Option<HeldBack> {
         let reason = stay.reason.as_str();
         let is_later = stay.eligible.is_some_and(|eligible| {
@@ -386,7 +381,6 @@ impl MachineState {
     /// # Complexity
     /// The time of the plan for all waiting jobs, a query to the placement rule for each waiting
     /// job, and the time of [`starts`](MachineState::starts) for each job that could start.
-    #[must_use]
     pub fn reasons(&self) -> Vec<QueueReason> {
         let (rules, queue) = (self.rules(), self.queue());
         let parts = self.controller(&rules, &self.waiting);
@@ -489,7 +483,6 @@ impl MachineState {
     }
 
     /// Reasons why Slurm holds waiting jobs back, by job id.
-    #[must_use]
     pub fn held_words(&self) -> BTreeMap<&str, HeldBack> {
         let all: Vec<usize> = (0..self.waiting.len()).collect();
         let words = self.words(&all).into_iter();
@@ -539,7 +532,6 @@ impl MachineState {
     ///
     /// The first start is the start of the job if it were the first of the queue. The second start
     /// is after all eligible jobs ahead of it.
-    #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
         self.starts_in(&self.queue(), &self.rules(), place)
     }
@@ -578,7 +570,6 @@ pub struct QueueReason {
 }
 
 impl QueueReason {
-    #[must_use]
     pub fn json(&self) -> Json {
         json!({
             "job": self.id, "nodes": self.nodes, "reason": self.kind, "slurm": self.says,
@@ -608,7 +599,6 @@ impl WaitReason {
     ///
     /// The metrics of a replay have other keys for two reasons: `reserved` for `priority`, and
     /// `priority` for `turn`.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             WaitReason::Never(_) => "never",

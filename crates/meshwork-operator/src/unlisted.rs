@@ -18,7 +18,6 @@ pub enum Unlisted {
 /// Number of nodes that a job requests if sizes are rounded up to listed ones.
 ///
 /// A job with segments, or without a larger listed size, keeps its own number of nodes.
-#[must_use]
 pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {
     let Structure::Torus3d(anchors, _) = &site.structure else { return stay.nodes };
     if stay.segment.is_some_and(|segment| segment < stay.nodes) {
@@ -29,7 +28,6 @@ pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {
     sizes.filter(|&size| size >= stay.nodes).min().unwrap_or(stay.nodes)
 }
 
-#[must_use]
 pub fn submitted<'a>(
     machine: &SlurmMachine,
     stays: &'a [JobRecord],

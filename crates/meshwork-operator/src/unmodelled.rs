@@ -18,7 +18,6 @@ pub struct Unmodelled {
 }
 
 impl Unmodelled {
-    #[must_use]
     pub fn json(&self) -> Json {
         json!({ "key": self.key, "what": self.what, "stays": self.stays, "node_seconds_share": self.share })
     }
@@ -41,7 +40,6 @@ impl std::fmt::Display for Unmodelled {
 ///
 /// Reservations, QOS, limits and fair shares are modelled if the site has their tables. Without a
 /// table, the feature is left out.
-#[must_use]
 pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let stays = &history.stays;
     let seconds = |stay: &JobRecord| {
@@ -130,7 +128,6 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
 }
 
 /// Sentences above the results of a site: doubts about the model, and unmodelled features.
-#[must_use]
 pub fn caveats(doubts: &[String], unmodelled: &[Unmodelled]) -> Vec<String> {
     let doubt = |doubt: &String| format!("The site is not modelled well enough to go on: {doubt}.");
     let mut says: Vec<String> = doubts.iter().map(doubt).collect();

@@ -72,7 +72,6 @@ pub struct StartInterval {
 
 impl StartInterval {
     /// JSON object of the interval. Its times are in seconds since 1970.
-    #[must_use]
     pub fn json(&self) -> Json {
         let reason = self.held.as_ref().map(|own| json!({ "kind": own.kind, "says": own.says }));
         json!({
@@ -88,7 +87,6 @@ pub struct RunTimes<'a> {
 }
 
 impl<'a> RunTimes<'a> {
-    #[must_use]
     pub fn before(stays: &'a [JobRecord], at: Second) -> RunTimes<'a> {
         let run = |stay: &'a JobRecord| {
             let (start, end) = stay.start.zip(stay.end).filter(|(_, end)| *end <= at)?;
@@ -104,7 +102,6 @@ impl<'a> RunTimes<'a> {
     /// by the ratio of the time limits. Only run times longer than `elapsed` count. If there are
     /// none, the sample is ten evenly spaced times up to the time limit, but at most `elapsed` plus
     /// the longer of one hour and `elapsed`.
-    #[must_use]
     pub fn of(&self, stay: &JobRecord, elapsed: Second) -> Vec<Second> {
         let most = stay.limit.unwrap_or(Second::MAX).max(elapsed + 1);
         let alike = |own: &JobRecord| match (own.limit, stay.limit) {
@@ -215,7 +212,6 @@ impl PastRatios {
     ///
     /// The interval never becomes shorter. If earlier intervals were too long, this does not show
     /// that a shorter one would be enough now.
-    #[must_use]
     pub fn correct(&self, own: StartInterval, at: Second, confidence: f64) -> StartInterval {
         let tail = (1.0 - confidence) / 2.0;
         let corrected = |bound: usize, share: f64, time: Option<Second>| {

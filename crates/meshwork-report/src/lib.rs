@@ -212,7 +212,6 @@ impl Report {
     /// assert!(page.contains("No run has ended yet"));
     /// # Ok::<(), meshwork_lab::Refused>(())
     /// ```
-    #[must_use]
     pub fn of(contents: &[Content]) -> Report {
         let mut sections: Vec<Section> = Vec::new();
         for content in contents {
@@ -254,7 +253,6 @@ impl Report {
         Report { title, about, overview, sections, warnings: Vec::new(), notes }
     }
 
-    #[must_use]
     pub fn data(&self) -> Json {
         let section = |section: &Section| {
             json!({
@@ -265,7 +263,6 @@ impl Report {
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
     }
 
-    #[must_use]
     pub fn figure_files(&self) -> Vec<(String, String)> {
         let mut files = Vec::new();
         for figure in self.sections.iter().flat_map(|section| &section.figures) {
@@ -279,7 +276,6 @@ impl Report {
         files
     }
 
-    #[must_use]
     pub fn html(&self) -> String {
         html::page(self, false)
     }

@@ -3,13 +3,11 @@
 use super::{Report, html};
 
 impl Report {
-    #[must_use]
     pub fn results(&self) -> String {
         html::results(self).into_string()
     }
 
     /// Page of a running study. Its script may send requests only to the server of the page.
-    #[must_use]
     pub fn live(&self) -> String {
         html::page(self, true)
     }

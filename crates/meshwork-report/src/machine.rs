@@ -41,7 +41,6 @@ impl Default for Maps {
 }
 
 impl Maps {
-    #[must_use]
     pub fn none() -> Maps {
         Maps { runs: Vec::new(), window: RecordingWindow { from: 0.0, jobs: 0 } }
     }

@@ -34,7 +34,6 @@ pub struct ResampledStatistic {
 
 impl ResampledStatistic {
     /// Whether the log's value is outside the range of the resampling method `way`.
-    #[must_use]
     pub fn is_outside(&self, way: usize) -> bool {
         let [low, high] = self.bands[way];
         // Equal values may differ by rounding.
@@ -286,7 +285,6 @@ pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog
 
 impl ResampledLog {
     /// SVG files, each with its name and content. A file has a panel for each method of resampling.
-    #[must_use]
     pub fn figures(&self, title: &str) -> Vec<(String, String)> {
         let drawn = |curves: &Curves| {
             let mut series = Vec::new();

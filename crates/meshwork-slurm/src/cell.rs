@@ -22,7 +22,6 @@ fn begins_a_formula(text: &str) -> bool {
 ///     assert_eq!(plain(&written(text)), text);
 /// }
 /// ```
-#[must_use]
 pub fn written(text: &str) -> Cow<'_, str> {
     if begins_a_formula(text) && text.parse::<f64>().is_err() {
         Cow::Owned(format!("'{text}"))
@@ -32,7 +31,6 @@ pub fn written(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the original text of a cell made by [`written`].
-#[must_use]
 pub fn plain(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|_| begins_a_formula(cell)).unwrap_or(cell)
 }

@@ -56,7 +56,6 @@ impl Conf {
     /// Value of a setting; `None` if it is not set.
     ///
     /// If the key occurs several times, the last value counts. The case of the key does not matter.
-    #[must_use]
     pub fn setting(&self, key: &str) -> Option<&str> {
         self.settings.iter().rev().find_map(|line| line.get(key))
     }

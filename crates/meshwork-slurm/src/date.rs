@@ -11,7 +11,6 @@
 /// assert_eq!(unix_seconds("1970-01-01T01:00:00+01:00"), Some(0.0));
 /// assert_eq!(unix_seconds("5"), None);
 /// ```
-#[must_use]
 pub fn unix_seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let (date, rest) = text.split_at_checked(10)?;
@@ -54,7 +53,6 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
 }
 
 /// Whether a date states its time zone, as `2003-05-01T12:30Z` does.
-#[must_use]
 pub fn has_zone(text: &str) -> bool {
     text.trim().get(10..).is_some_and(|time| time.contains(['Z', 'z', '+', '-']))
 }

@@ -53,19 +53,16 @@ pub struct SlurmAllocator<K: Ord> {
 const INVALID_NAME: &str = "Invalid node name specified";
 
 impl<K: Ord + Clone> SlurmAllocator<K> {
-    #[must_use]
     pub fn new(site: SlurmSite) -> SlurmAllocator<K> {
         let count = site.hosts.count();
         let (used, unused) = (vec![0; count as usize], NodeSet::full(count));
         SlurmAllocator { site, held: BTreeMap::new(), used, unused }
     }
 
-    #[must_use]
     pub fn site(&self) -> &SlurmSite {
         &self.site
     }
 
-    #[must_use]
     pub fn holds(&self, name: &K) -> bool {
         self.held.contains_key(name)
     }
@@ -75,7 +72,6 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
     }
 
     /// Number of nodes that are in service and of which no processor is held.
-    #[must_use]
     pub fn idle(&self) -> u32 {
         self.site.up.count_shared(&self.unused)
     }
@@ -84,7 +80,6 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
     ///
     /// It is `None` for other topologies. Slurm can choose among start times of a job by this
     /// number.
-    #[must_use]
     pub fn fragmentation(&self) -> Option<u64> {
         let Structure::Torus3d(anchors, _) = &self.site.structure else { return None };
         let mut idle = self.site.up.clone();
@@ -93,13 +88,11 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
     }
 
     /// Decision on a request in the current state. It allocates nothing.
-    #[must_use]
     pub fn ask(&self, asked: &SlurmRequest) -> SlurmAnswer {
         self.ask_without(asked, None)
     }
 
     /// Decision on a request if the job must not take the nodes in `kept` now, but may later.
-    #[must_use]
     pub fn ask_without(&self, asked: &SlurmRequest, kept: Option<&NodeSet>) -> SlurmAnswer {
         let mut wanted = asked.wanted.clone();
         let (required, excluded) =
@@ -125,7 +118,6 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
     ///
     /// `None` if it cannot start. The nodes are those that
     /// [`ask_without`](SlurmAllocator::ask_without) chooses.
-    #[must_use]
     pub fn find_without(&self, asked: &SlurmRequest, kept: &NodeSet) -> Option<NodeSet> {
         let mut wanted = asked.wanted.clone();
         wanted.listed = self.set(asked.require.as_ref()).ok()?;

@@ -82,7 +82,6 @@ impl LintFindings {
         self.0.push(LintFinding { source, line, level, says, slurm });
     }
 
-    #[must_use]
     pub fn first_fatal(&self) -> Option<&LintFinding> {
         self.0.iter().find(|finding| finding.level == Level::Fatal)
     }

@@ -89,7 +89,6 @@ impl Beyond {
         Beyond::Heterogeneous,
     ];
 
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Beyond::Gres => "gres",
@@ -111,7 +110,6 @@ pub enum StartedBy {
 }
 
 impl StartedBy {
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             StartedBy::Unknown => "",
@@ -122,32 +120,27 @@ impl StartedBy {
 }
 
 impl JobRecord {
-    #[must_use]
     pub fn ran(&self) -> bool {
         self.start.is_some() && !self.nodelist.is_empty()
     }
 
     /// Seconds from [`queued`](JobRecord::queued) to the start, if the job started.
-    #[must_use]
     pub fn wait(&self) -> Option<Second> {
         Some((self.start? - self.queued()?).max(0))
     }
 
     /// Time at which the job became eligible, or else its submission.
-    #[must_use]
     pub fn queued(&self) -> Option<Second> {
         self.eligible.or(self.submit)
     }
 
     /// Whether the job was ended from outside. The main scheduler then runs without delay.
-    #[must_use]
     pub fn was_killed(&self) -> bool {
         ["PREEMPTED", "REQUEUED", "CANCELLED", "NODE_FAIL", "TIMEOUT"]
             .contains(&self.state.as_str())
     }
 
     /// Whether the job failed without a start.
-    #[must_use]
     pub fn is_rejected(&self) -> bool {
         self.state == "FAILED" && self.start.is_none()
     }
@@ -164,12 +157,10 @@ const COLUMNS: &str = "id,attempt,user,account,partition,qos,state,submit,eligib
     suspended,options";
 
 impl History {
-    #[must_use]
     pub fn jobs(&self) -> usize {
         self.stays.iter().filter(|stay| stay.attempt == 1).count()
     }
 
-    #[must_use]
     pub fn span(&self) -> Option<(Second, Second)> {
         let times = |stay: &JobRecord| [stay.submit, stay.eligible, stay.start, stay.end];
         let first = self.stays.iter().filter_map(|stay| stay.submit.or(stay.start)).min()?;
@@ -177,7 +168,6 @@ impl History {
         Some((first, last))
     }
 
-    #[must_use]
     pub fn table(&self) -> String {
         let mut text = format!("{COLUMNS}\n");
         for stay in &self.stays {

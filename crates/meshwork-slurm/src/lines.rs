@@ -14,7 +14,6 @@ impl ConfLine {
     /// Value of a key; `None` if the line does not have the key.
     ///
     /// If the key occurs several times, the last value counts. The case of the key does not matter.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         let pair = self.pairs.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(key));
         pair.map(|(_, value)| value.as_str())
@@ -32,7 +31,6 @@ impl ConfLine {
 /// assert_eq!((lines.len(), lines[0].number), (1, 2));
 /// assert_eq!(lines[0].get("comment"), Some("two of"));
 /// ```
-#[must_use]
 pub fn lines(text: &str) -> Vec<ConfLine> {
     let mut lines = Vec::new();
     let mut joined: Option<(usize, String)> = None;

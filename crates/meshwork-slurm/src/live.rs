@@ -54,7 +54,6 @@ pub struct QueuedJob {
 }
 
 impl QueuedJob {
-    #[must_use]
     pub fn is_pending(&self) -> bool {
         self.state == "PD"
     }
@@ -62,7 +61,6 @@ impl QueuedJob {
     /// Identity of the job: its id and its submission time.
     ///
     /// The id alone does not suffice, because a restarted controller may reuse job ids.
-    #[must_use]
     pub fn key(&self) -> (String, i64) {
         (self.id.clone(), self.submitted.unwrap_or(0))
     }
@@ -78,7 +76,6 @@ fn filled(text: &str) -> String {
 /// Arguments with which `squeue` lists all jobs.
 ///
 /// In its output, `token` stands before each field, and before the end of each record.
-#[must_use]
 pub fn queue_arguments(token: &str) -> Vec<String> {
     let mut format = String::new();
     for letter in FIELDS {
@@ -172,7 +169,6 @@ fn seconds(text: &str) -> Option<i64> {
 }
 
 /// Arguments with which `squeue` prints the minimum number of nodes of waiting jobs.
-#[must_use]
 pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     let format = "JobArrayID:.30,tres-alloc:120".to_owned();
     let mut all: Vec<String> =
@@ -189,7 +185,6 @@ pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
 }
 
 /// Job ids and minimum numbers of nodes in the output of `squeue` with [`range_arguments`].
-#[must_use]
 pub fn read_ranges(text: &str) -> Vec<(String, u32)> {
     let of = |line: &str| {
         let (id, tres) = line.trim().split_once(char::is_whitespace).or_else(|| {
@@ -203,7 +198,6 @@ pub fn read_ranges(text: &str) -> Vec<(String, u32)> {
     text.lines().filter_map(of).collect()
 }
 
-#[must_use]
 pub fn node_arguments(partition: &str) -> Vec<String> {
     ["--noheader", "--Node", "--partition", partition, "--format", "%N %T"]
         .map(str::to_owned)
@@ -211,7 +205,6 @@ pub fn node_arguments(partition: &str) -> Vec<String> {
 }
 
 /// Names and states of nodes in the output of `sinfo` with [`node_arguments`].
-#[must_use]
 pub fn read_nodes(text: &str) -> Vec<(String, String)> {
     let of = |line: &str| {
         let (name, state) = line.split_once(' ')?;
@@ -232,7 +225,6 @@ pub struct NodeReservation {
 /// Reads the output of `scontrol --oneliner show reservation`.
 ///
 /// Reservations without nodes are left out.
-#[must_use]
 pub fn read_reservations(text: &str) -> Vec<NodeReservation> {
     let of = |line: &str| {
         let value = |key: &str| value_of(line, key);
@@ -304,7 +296,6 @@ pub struct ShownPartition {
 }
 
 /// Reads one partition of `scontrol --oneliner show partition`.
-#[must_use]
 pub fn read_partition(text: &str) -> Option<ShownPartition> {
     let value = |key: &str| value_of(text, key);
     Some(ShownPartition {
@@ -326,7 +317,6 @@ pub struct OwnWishes {
 }
 
 impl OwnWishes {
-    #[must_use]
     pub fn note(&self) -> String {
         let range = self.range.map(|(least, most)| format!("n={least}-{most}"));
         let nodes = self.requires.as_ref().map(|own| format!("w={own}"));
@@ -335,7 +325,6 @@ impl OwnWishes {
     }
 
     /// Reads the user's requests from an `AdminComment`; `None` if Meshwork did not write it.
-    #[must_use]
     pub fn read(note: &str) -> Option<OwnWishes> {
         let mut wishes = OwnWishes::default();
         let all = note.strip_prefix(NOTE)?;
@@ -359,7 +348,6 @@ impl OwnWishes {
 /// Whether a word can be written safely into a line for `scontrol`.
 ///
 /// A safe word has 1 to 256 characters, which are ASCII letters, digits, `.`, `_`, `-` or `+`.
-#[must_use]
 pub fn is_safe(word: &str) -> bool {
     let is_one = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
     !word.is_empty() && word.len() <= 256 && word.bytes().all(is_one)
@@ -436,7 +424,6 @@ pub fn state_line(partition: &str, is_open: bool) -> Result<String, String> {
 /// Sides of the block that a job's comment requests by a word such as `block=3x5`.
 ///
 /// If there are several such words, the last one counts.
-#[must_use]
 pub fn shape(comment: &str) -> Option<Vec<u32>> {
     let words = comment.split(|letter: char| letter.is_whitespace() || letter == ';');
     let sides = words.filter_map(|word| word.strip_prefix("block=")).next_back()?;

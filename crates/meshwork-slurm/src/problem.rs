@@ -11,12 +11,10 @@ pub struct FileProblem {
 }
 
 impl FileProblem {
-    #[must_use]
     pub fn at(file: &str, line: usize, says: impl Into<String>) -> FileProblem {
         FileProblem { file: file.to_owned(), line: Some(line), says: says.into() }
     }
 
-    #[must_use]
     pub fn of(file: &str, says: impl Into<String>) -> FileProblem {
         FileProblem { file: file.to_owned(), line: None, says: says.into() }
     }

@@ -21,7 +21,6 @@ pub struct SlurmFiles {
 
 impl SlurmFiles {
     /// Names of all files, joined by commas and `and`.
-    #[must_use]
     pub fn names(&self) -> String {
         let topology = Some(&self.topology).filter(|own| !own.is_empty());
         let all = [topology, self.conf.as_ref(), self.gres.as_ref()];
@@ -35,7 +34,6 @@ impl SlurmFiles {
 
     /// Sentence on a finding, with its file and line. For a fatal finding, it ends with Slurm's
     /// message.
-    #[must_use]
     pub fn sentence(&self, finding: &LintFinding) -> String {
         let slurm = finding.slurm.last().filter(|_| finding.level == Level::Fatal);
         let slurm = slurm.map_or_else(String::new, |text| format!(" (Slurm says: {text})"));
@@ -43,7 +41,6 @@ impl SlurmFiles {
     }
 
     /// Sentence on a finding, with its file and line, but without Slurm's message.
-    #[must_use]
     pub fn place(&self, finding: &LintFinding) -> String {
         let file = match finding.source {
             Source::Topology => &self.topology,
@@ -207,7 +204,6 @@ impl Reading {
         Ok(())
     }
 
-    #[must_use]
     pub fn refusal(&self) -> Option<String> {
         self.findings.first_fatal().map(|finding| self.files.sentence(finding))
     }
@@ -215,7 +211,6 @@ impl Reading {
     /// Names of all nodes in the topologies, in alphabetical order.
     ///
     /// Each name has the number of the first line that lists it.
-    #[must_use]
     pub fn listed_hosts(&self) -> Vec<(String, usize)> {
         let mut hosts: Vec<(String, usize)> = Vec::new();
         for list in self.topologies.iter().flat_map(|(topology, _)| topology.kind.lists()) {
@@ -372,7 +367,6 @@ pub struct SlurmSite {
 }
 
 impl SlurmSite {
-    #[must_use]
     pub fn rule(&self) -> &dyn Rule {
         match self.structure {
             Structure::Flat if self.fits_single => &FittedRuns,

@@ -38,20 +38,17 @@ pub const SCHEDULER_OPTIONS: [SchedulerOption; 13] = [
 
 impl SchedulerOption {
     /// Text of the value in `parameters`; of several values, the first counts.
-    #[must_use]
     pub fn text<'p>(&self, parameters: &'p str) -> Option<&'p str> {
         let mut pairs = parameters.split(',').filter_map(|own| own.split_once('='));
         let is_own = |name: &str| name.trim().eq_ignore_ascii_case(self.name);
         pairs.find_map(|(name, value)| is_own(name).then_some(value.trim()))
     }
 
-    #[must_use]
     pub fn accepts(&self, value: i64) -> bool {
         (self.least..=self.most).contains(&value) || self.may_be_off && value == -1
     }
 
     /// Value of the option in `parameters`, or its default.
-    #[must_use]
     pub fn value(&self, parameters: &str) -> i64 {
         let given = self.text(parameters).map(leading_number);
         given.filter(|&value| self.accepts(value)).unwrap_or(self.default)
@@ -59,7 +56,6 @@ impl SchedulerOption {
 }
 
 /// Whole number at the beginning of a text, or 0, as the C function `atoi` reads it.
-#[must_use]
 pub fn leading_number(text: &str) -> i64 {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let digits = unsigned.bytes().take_while(u8::is_ascii_digit).count();
@@ -70,7 +66,6 @@ pub fn leading_number(text: &str) -> i64 {
 /// Whole number of at most `most`, such as `1000`, `0x3e8` or `2k`, which is 2048.
 ///
 /// `infinite` and `unlimited` stand for `most`.
-#[must_use]
 pub fn number(text: &str, most: u64) -> Option<u64> {
     if ["infinite", "unlimited"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
         return Some(most);
@@ -89,7 +84,6 @@ pub fn number(text: &str, most: u64) -> Option<u64> {
 }
 
 /// Whether a text is a time such as `90` (minutes), `1:30:00`, `7-0` (days) or `INFINITE`.
-#[must_use]
 pub fn is_time(text: &str) -> bool {
     if ["-1", "infinite", "unlimited"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
         return true;

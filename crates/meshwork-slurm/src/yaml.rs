@@ -30,7 +30,6 @@ const DEEPEST: usize = 64;
 
 impl Yaml {
     /// Value of a key in a mapping. If the key occurs several times, the last value counts.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&Yaml> {
         match &self.value {
             Value::Map(pairs) => {
@@ -41,7 +40,6 @@ impl Yaml {
     }
 
     /// Elements of a list. Any other value counts as a list with this value as its only element.
-    #[must_use]
     pub fn items(&self) -> &[Yaml] {
         match &self.value {
             Value::List(items) => items,
@@ -49,13 +47,11 @@ impl Yaml {
         }
     }
 
-    #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar(text, false) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
     /// Phrase on the kind of the value for error messages, such as `a list`.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.value {
             Value::Scalar(..) => "a value",

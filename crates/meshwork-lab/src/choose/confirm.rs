@@ -114,7 +114,6 @@ pub struct ClassChange {
 
 impl ClassChange {
     /// The size class in words: `jobs of 5 to 8 processors`.
-    #[must_use]
     pub fn words(&self) -> String {
         match self.sizes {
             [1, 1] => "jobs of 1 processor".to_owned(),

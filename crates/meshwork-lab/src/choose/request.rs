@@ -97,7 +97,6 @@ fn unit(word: &str) -> Option<f64> {
 }
 
 /// Fraction that is written as `2%`, `2 %` or `0.02`; `None` if the text is none of these.
-#[must_use]
 pub fn share(text: &str) -> Option<f64> {
     let text = text.trim();
     match text.strip_suffix('%') {
@@ -110,7 +109,6 @@ pub fn share(text: &str) -> Option<f64> {
 impl ChoiceRequest {
     /// Converts the options to arguments of `meshwork choose`. Options with their default value and
     /// the budget are left out.
-    #[must_use]
     pub fn words(&self) -> Vec<String> {
         let plain = ChoiceRequest::default();
         let mut words = Vec::new();

@@ -61,12 +61,10 @@ impl FileError {
         FileError::TooLong { path: shown.to_owned(), mebibytes: most >> 20 }
     }
 
-    #[must_use]
     pub fn writing(path: &Path, error: &io::Error) -> FileError {
         FileError::unwritten(path, "this file", error)
     }
 
-    #[must_use]
     pub fn making(path: &Path, error: &io::Error) -> FileError {
         FileError::unwritten(path, "this folder", error)
     }

@@ -17,7 +17,6 @@ const DIGITS: usize = 2 * blake3::OUT_LEN;
 /// assert_eq!(unseal(sealed.as_bytes()).unwrap(), br#"{"a":1}"#.as_slice());
 /// assert!(unseal(sealed.replace('1', "2").as_bytes()).is_none());
 /// ```
-#[must_use]
 pub fn seal(object: &str) -> String {
     let body = object.strip_suffix('}').unwrap_or(object);
     format!("{body}{KEY}{}{END}", blake3::hash(body.as_bytes()).to_hex())
@@ -27,7 +26,6 @@ pub fn seal(object: &str) -> String {
 ///
 /// A text that does not end with a digest is returned unchanged. The caller must check that it has
 /// no key `blake3`.
-#[must_use]
 pub fn unseal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let sealed = text.strip_suffix(END.as_bytes()).and_then(|head| {
         let (body, digest) = head.split_at_checked(head.len().checked_sub(DIGITS)?)?;

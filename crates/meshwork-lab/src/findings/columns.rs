@@ -22,7 +22,6 @@ pub struct Shown {
 impl Shown {
     /// Selects the metrics that tables show: those that the study names. If it names none, all
     /// metrics that tell something are shown.
-    #[must_use]
     pub fn of(summary: &Summary, scenario: Option<&Scenario>) -> Shown {
         let rows = &summary.rows;
         let metrics = rows.iter().map(|row| &row.metrics).find(|metrics| !metrics.is_empty());
@@ -74,22 +73,18 @@ pub const HIGHEST: [&str; 10] = [
 pub struct Meanings(Vec<&'static MetricEntry>);
 
 impl Meanings {
-    #[must_use]
     pub fn of(catalogue: &Catalogue) -> Meanings {
         Meanings(catalogue.list())
     }
 
-    #[must_use]
     pub fn entry(&self, name: &str) -> Option<&'static MetricEntry> {
         self.0.iter().copied().find(|metric| metric.about.name == name)
     }
 
-    #[must_use]
     pub fn unit(&self, name: &str) -> &'static str {
         self.entry(name).map_or("", |metric| metric.unit)
     }
 
-    #[must_use]
     pub fn summary(&self, name: &str) -> &'static str {
         self.entry(name).map_or("", |metric| metric.about.summary)
     }
@@ -113,7 +108,6 @@ impl fmt::Debug for Meanings {
 }
 
 /// Mean and interval of the metric `name`. Both are `None` if `metrics` does not contain it.
-#[must_use]
 pub fn value(metrics: &Means, name: &str) -> Interval {
     let found = metrics.iter().find(|(own, _)| own == name).map(|(_, interval)| *interval);
     found.unwrap_or(Interval { mean: None, half_width: None, replications: 0, method: None })

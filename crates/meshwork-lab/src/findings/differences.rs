@@ -82,7 +82,6 @@ pub fn ratio(
 
 /// Differences of all metrics between two scenarios, which are given by index. Runs are paired.
 /// **O(n)** per metric for *n* runs.
-#[must_use]
 pub(super) fn paired(
     study: &Study,
     results: &Results,

@@ -18,7 +18,6 @@ const MAX_NAMED: usize = 4;
 
 /// Warnings without which the results would be misunderstood. Each is one sentence without a full
 /// stop.
-#[must_use]
 pub fn warnings(
     study: &Study,
     points: &[Point],
@@ -144,7 +143,6 @@ fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
 }
 
 /// Notes on networks: on one without cost, and on settings that messages make meaningless.
-#[must_use]
 pub fn of_networks(study: &Study, points: &[Point]) -> Vec<String> {
     let with = |is_one: &dyn Fn(&Point) -> bool| -> Option<String> {
         let found: Vec<usize> = (0..points.len())
@@ -225,7 +223,6 @@ fn of_wide_intervals(study: &Study, points: &[Point], summary: &Summary) -> Opti
 
 /// Explanations of the results, which are shown after the numbers. Each is one sentence without a
 /// full stop.
-#[must_use]
 pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summary) -> Vec<String> {
     let mut notes: Vec<String> = counted(
         results,

@@ -39,7 +39,6 @@ impl fmt::Display for Unlike {
 }
 
 /// Parameters that differ between the strategies that a swept key such as `allocator` compares.
-#[must_use]
 pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
     let Some(first) = points.first() else { return Vec::new() };
     let keys = first.swept.iter().map(|(key, _)| key);

@@ -40,7 +40,6 @@ pub fn readable(name: &str, kind: &DataType) -> Result<(), String> {
 }
 
 /// Cell in the row `at` of a column. `None` if the cell is empty. Durations become seconds.
-#[must_use]
 pub fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
     if column.is_null(at) {
         return None;

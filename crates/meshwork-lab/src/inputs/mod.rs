@@ -49,7 +49,6 @@ pub(crate) struct Companion {
 }
 
 impl Files {
-    #[must_use]
     pub fn beside(folder: &Path) -> Files {
         Files { folder: folder.to_path_buf(), ..Files::default() }
     }
@@ -75,7 +74,6 @@ impl Files {
     /// let files = Files::beside(Path::new("nowhere"));
     /// assert_eq!(files.locate("log.swf"), Path::new("log.swf"));
     /// ```
-    #[must_use]
     pub fn locate(&self, path: &str) -> PathBuf {
         let found = self.found.get(path).into_iter().flatten().cloned();
         let mut places = [self.folder.join(path)].into_iter().chain(found);

@@ -19,7 +19,6 @@ pub struct LogStart {
 
 impl LogStart {
     /// Date that the header of a log states for clock time 0; `None` if it states none.
-    #[must_use]
     pub fn of(header: &Header) -> Option<LogStart> {
         let number = |label| -> Option<i64> {
             let word = header.get(label)?.split_whitespace().next()?;
@@ -33,13 +32,11 @@ impl LogStart {
         })
     }
 
-    #[must_use]
     pub fn at(unix: f64) -> LogStart {
         LogStart { unix: unix as i64, offset: None, zone: None }
     }
 
     /// Clock of the log's time zone: the named one if it is known, else the offset, else UTC.
-    #[must_use]
     pub fn local(&self) -> LocalClock {
         let named = self.zone.as_deref().and_then(|zone| LocalClock::read(zone).ok());
         named.or_else(|| self.offset.map(LocalClock::fixed)).unwrap_or_else(LocalClock::utc)
@@ -55,13 +52,11 @@ impl LogStart {
     /// assert_eq!(west.date(0.0), "1993-10-01 00:00:03 -07:00");
     /// assert_eq!(west.date(31.0 * 86_400.0), "1993-10-31 23:00:03 -08:00");
     /// ```
-    #[must_use]
     pub fn date(&self, instant: f64) -> String {
         self.local().shown(self.unix.saturating_add(instant as i64))
     }
 
     /// Date in seconds since 1970-01-01 UTC; without a time zone it is in that of the log.
-    #[must_use]
     pub fn unix_seconds(&self, text: &str) -> Option<f64> {
         let seconds = unix_seconds(text)?;
         if has_zone(text) {
@@ -72,7 +67,6 @@ impl LogStart {
     }
 
     /// Label of the time zone of pages: `UTC`, or the offset from it when the log begins.
-    #[must_use]
     pub fn place(&self) -> String {
         match self.ahead() {
             0 => "UTC".to_owned(),
@@ -85,13 +79,11 @@ impl LogStart {
     }
 
     /// Seconds by which the log's time zone is ahead of UTC when the log begins.
-    #[must_use]
     pub fn ahead(&self) -> i64 {
         self.local().ahead(self.unix)
     }
 
     /// Start for a page, whose dates all have the offset that is valid when the log begins.
-    #[must_use]
     pub fn on_pages(&self) -> LogStart {
         let offset = Some(self.ahead()).filter(|&ahead| ahead != 0);
         LogStart { unix: self.unix, offset, zone: offset.map(|_| self.place()) }

@@ -16,7 +16,6 @@ use meshwork::scenario::SOURCE;
 /// use meshwork_lab::run::build;
 /// assert_eq!(build::of(&meshwork::catalogue::Catalogue::standard()), build::standard());
 /// ```
-#[must_use]
 pub fn of(catalogue: &Catalogue) -> String {
     if catalogue.is_standard() { standard() } else { own() }
 }
@@ -26,13 +25,11 @@ pub fn of(catalogue: &Catalogue) -> String {
 /// ```
 /// assert_eq!(meshwork_lab::run::build::standard().len(), 32);
 /// ```
-#[must_use]
 pub fn standard() -> String {
     SOURCE.to_owned()
 }
 
 /// Returns the build of a program that adds strategies to the model: a digest of the executable.
-#[must_use]
 pub fn own() -> String {
     let digest = || {
         let mut hasher = blake3::Hasher::new();

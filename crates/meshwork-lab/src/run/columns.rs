@@ -174,7 +174,6 @@ impl<'a, K> Class<'a, K> {
         self.rows.iter().filter_map(cell).filter(|(_, value)| value.is_finite())
     }
 
-    #[must_use]
     pub fn values(&self, name: &str) -> Vec<f64> {
         self.measured(name).map(|(_, value)| value).collect()
     }

@@ -46,7 +46,6 @@ pub(crate) const NOBODY: JobId = JobId(u64::MAX);
 
 impl RunEvent {
     /// Converts an event of the simulator. `None` if the event has no visible effect.
-    #[must_use]
     pub fn of(now: Time, event: &Event<'_>) -> Option<RunEvent> {
         let (id, what) = match event {
             Event::Arrived(id, job) => (*id, EventKind::Arrived((*job).clone())),

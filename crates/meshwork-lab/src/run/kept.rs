@@ -59,7 +59,6 @@ const PIECES: u8 = 3;
 const PARTS: u8 = 1;
 const MAX_WORDS: u64 = 1 << 16;
 
-#[must_use]
 pub fn path(folder: &Path, key: &str) -> PathBuf {
     folder.join(RECORDINGS).join(format!("{key}.run"))
 }
@@ -76,25 +75,21 @@ pub struct Kept {
 impl Kept {
     /// Selects the scenarios whose runs are recorded. If the study sets `record`, these are all
     /// scenarios or none. Otherwise they are the scenarios `some`.
-    #[must_use]
     pub fn of(folder: &Path, record: Option<bool>, some: Vec<usize>) -> Option<Kept> {
         let all = record == Some(true);
         (record != Some(false)).then(|| Kept { folder: folder.to_owned(), all, some })
     }
 
-    #[must_use]
     pub fn has(&self, point: usize, replication: u64) -> bool {
         replication == 0 && (self.all || self.some.contains(&point))
     }
 
     /// Whether the study requests recordings. If so, a missing one is made again, or its lack is
     /// reported.
-    #[must_use]
     pub fn is_asked_for(&self) -> bool {
         self.all
     }
 
-    #[must_use]
     pub fn path(&self, key: &str) -> PathBuf {
         path(&self.folder, key)
     }

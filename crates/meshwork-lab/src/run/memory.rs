@@ -125,7 +125,6 @@ is_refused!(TooMuch);
 
 /// Number of runs that are in progress at the same time. If `threads` is 0, there is one thread per
 /// processor.
-#[must_use]
 pub fn at_once(threads: usize, runs: u64) -> u64 {
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = if threads == 0 { processors() } else { threads };
@@ -164,7 +163,6 @@ pub fn refuse_above(limit: Option<u64>, bytes: u64, what: &str) -> Result<(), To
 /// assert_eq!(size(3 << 20), "3 MiB");
 /// assert_eq!(size(100), "100 bytes");
 /// ```
-#[must_use]
 pub fn size(bytes: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let fitting = units.into_iter().find(|(_, bits)| bytes >> bits > 0);

@@ -16,7 +16,6 @@ use crate::study::expand::{Point, Windows};
 
 /// Runs of a study that the store has, and the number of runs that it lacks. The function `find`
 /// returns a stored run.
-#[must_use]
 pub fn known(
     catalogue: &Catalogue,
     points: &[Point],
@@ -62,7 +61,6 @@ pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
 }
 
 /// Whether all replications have the same jobs: those of a log, neither shuffled nor resampled.
-#[must_use]
 pub fn has_same_jobs(scenario: &Scenario) -> bool {
     let workload = &scenario.table()["workload"];
     let is_shuffled = workload.get("shuffle").and_then(toml::Value::as_bool);
@@ -73,7 +71,6 @@ pub fn has_same_jobs(scenario: &Scenario) -> bool {
 
 /// Mean of a scenario's metric `of`, and the half width of its interval. `None` if no run measured
 /// the metric.
-#[must_use]
 pub fn watched(of: &str, runs: &ScenarioRuns) -> Option<[f64; 2]> {
     let moments: RunningMoments = runs.measured(of).map(|(_, value)| value).collect();
     (moments.count() > 0).then(|| [moments.mean(), moments.half_width(1.0 - CONFIDENCE)])
@@ -83,7 +80,6 @@ pub fn watched(of: &str, runs: &ScenarioRuns) -> Option<[f64; 2]> {
 ///
 /// With `precision`, it is estimated from the width of the interval. Because an early estimate is
 /// poor, it is at most twice the present number of runs.
-#[must_use]
 pub fn more(replications: &Replications, runs: &ScenarioRuns) -> u64 {
     let have = runs.len() as u64;
     if runs.all_same() {

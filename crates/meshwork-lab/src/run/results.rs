@@ -18,7 +18,6 @@ impl Results {
     /// Collects the runs of each scenario. If all replications are identical, only one run is kept.
     ///
     /// An interval over identical runs would suggest a false certainty.
-    #[must_use]
     pub fn of(mut runs: Vec<ScenarioRuns>, replications: &Replications) -> Results {
         let is_windows = matches!(replications, Replications::Windows { .. });
         let constant: Vec<bool> = runs.iter().map(|runs| !is_windows && runs.all_same()).collect();
@@ -28,7 +27,6 @@ impl Results {
         Results { runs, constant, ..Results::default() }
     }
 
-    #[must_use]
     pub fn is_constant(&self, index: usize) -> bool {
         self.constant.get(index).copied().unwrap_or(false)
     }

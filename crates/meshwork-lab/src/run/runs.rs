@@ -85,17 +85,14 @@ impl ScenarioRuns {
         }
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ended() + self.failed.len()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    #[must_use]
     pub fn ended(&self) -> usize {
         self.ended.replications.len()
     }
@@ -104,7 +101,6 @@ impl ScenarioRuns {
         self.failed.iter().map(|(replication, _, message)| (*replication, message.as_str()))
     }
 
-    #[must_use]
     pub fn all_same(&self) -> bool {
         self.failed.is_empty() && self.ended() > 1 && self.same.is_some()
     }
@@ -120,7 +116,6 @@ impl ScenarioRuns {
     }
 
     /// Store key of the run with the number `replication`. `None` if this run was not successful.
-    #[must_use]
     pub fn key(&self, replication: u64) -> Option<String> {
         let row = self.ended.replications.binary_search(&replication).ok()?;
         Some(format!("{:032x}", self.ended.keys[row]))
@@ -128,13 +123,11 @@ impl ScenarioRuns {
 
     /// For each successful run, number of jobs that were refused or turned away. A job is refused
     /// if it is too large for the empty machine.
-    #[must_use]
     pub fn refused(&self) -> &[u64] {
         &self.ended.refused
     }
 
     /// For each successful run, number of lines in the log that are not jobs.
-    #[must_use]
     pub fn unusable(&self) -> &[u64] {
         &self.ended.unusable
     }
@@ -172,7 +165,6 @@ impl ScenarioRuns {
     }
 
     /// Kendall's τ of the queue length for each run. Runs without a τ are left out.
-    #[must_use]
     pub fn trends(&self) -> Vec<f64> {
         self.ended.trends.iter().map(|(_, trend)| *trend).collect()
     }
@@ -182,7 +174,6 @@ impl ScenarioRuns {
         self.ended.speeds.iter().map(|(row, speeds)| (replications[*row as usize], &speeds[..]))
     }
 
-    #[must_use]
     pub fn sizes(&self) -> Vec<Class<'_, u64>> {
         self.ended.sizes.gathered()
     }
@@ -202,7 +193,6 @@ impl ScenarioRuns {
 
     /// Run at `index`, where runs are in order of replications. Only the first few successful runs
     /// still have results by batch.
-    #[must_use]
     pub fn get(&self, index: usize) -> Option<Run> {
         if self.failed.is_empty() {
             return (index < self.ended()).then(|| self.ended.run(index));

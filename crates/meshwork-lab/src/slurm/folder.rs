@@ -98,14 +98,12 @@ impl SlurmMachine {
         })
     }
 
-    #[must_use]
     pub fn with_tables(mut self, tables: impl IntoIterator<Item = (&'static str, String)>) -> Self {
         self.texts.extend(tables.into_iter().map(|(name, text)| (PathBuf::from(name), text)));
         self
     }
 
     /// Adds tables and the `gres.conf` of another machine, if this machine has none of its own.
-    #[must_use]
     pub fn with_tables_of(mut self, other: &SlurmMachine) -> Self {
         for (name, text) in &other.texts {
             let is_table = TABLES.iter().any(|table| name == Path::new(table));
@@ -118,7 +116,6 @@ impl SlurmMachine {
         self
     }
 
-    #[must_use]
     pub fn table(&self, table: &str) -> Option<&str> {
         self.texts().find_map(|(name, text)| (name == table).then_some(text))
     }
@@ -166,7 +163,6 @@ impl SlurmMachine {
     }
 
     /// Partition with the name `partition`. If there is none, the default partition.
-    #[must_use]
     pub fn site(&self, partition: &str) -> &SlurmSite {
         let first = partition.split(',').next().unwrap_or(partition);
         self.partitions.get(first).unwrap_or(&self.default)
@@ -176,33 +172,28 @@ impl SlurmMachine {
         self.texts.iter().filter_map(|(name, text)| Some((name.to_str()?, text.as_str())))
     }
 
-    #[must_use]
     pub fn topology_text(&self) -> &str {
         self.texts()
             .find_map(|(name, text)| TOPOLOGIES.contains(&name).then_some(text))
             .unwrap_or_default()
     }
 
-    #[must_use]
     pub fn conf_text(&self) -> Option<&str> {
         self.table(CONF)
     }
 
-    #[must_use]
     pub fn setting(&self, key: &str) -> Option<String> {
         let lines = conf::lines(self.conf_text()?);
         lines.iter().rev().find_map(|line| line.get(key)).map(str::to_owned)
     }
 
     /// Whether a job leaves processors of its nodes to other jobs.
-    #[must_use]
     pub fn shares_nodes(&self, stay: &JobRecord) -> bool {
         let shares = !stay.whole_blocks && asked(stay).share.is_some();
         shares && !self.site(&stay.partition).is_exclusive
     }
 
     /// Machine of a site folder. `None` if jobs do not share nodes in its history.
-    #[must_use]
     pub fn of_sharing_site(folder: &Path) -> Option<SlurmMachine> {
         let machine = SlurmMachine::of_folder(folder).ok()?;
         if machine.sites().all(|site| site.is_exclusive) {
@@ -241,7 +232,6 @@ impl SlurmMachine {
         self.parts.get_or_init(read).clone()
     }
 
-    #[must_use]
     pub fn reads_options(&self, stay: &JobRecord) -> bool {
         let name = stay.partition.split(',').next().unwrap_or_default();
         let parts = self.parts().ok();
@@ -251,7 +241,6 @@ impl SlurmMachine {
 
     /// Copy of the machine in which the topology of the same name is replaced. `None` if Slurm
     /// would not start with the new topology.
-    #[must_use]
     pub fn with_topology(&self, topology: &SlurmTopology) -> Option<SlurmMachine> {
         let mut findings = LintFindings::default();
         let structure = build(topology, &self.reading.hosts, &mut findings).ok()?;
@@ -275,7 +264,6 @@ impl SlurmMachine {
     }
 
     /// Number of nodes that at least one partition lets jobs use.
-    #[must_use]
     pub fn nodes_up(&self) -> u32 {
         let mut up = NodeSet::empty(self.reading.hosts.count());
         self.sites().for_each(|site| up.unite(&site.up));
@@ -288,7 +276,6 @@ impl SlurmMachine {
         self.parts = OnceLock::new();
     }
 
-    #[must_use]
     pub fn has_partition(&self, partition: &str) -> bool {
         self.partitions.contains_key(partition) || self.reading.conf.is_none()
     }
@@ -310,7 +297,6 @@ impl SlurmMachine {
     }
 }
 
-#[must_use]
 pub fn asked(stay: &JobRecord) -> SlurmRequest {
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let share = (!stay.exclusive && stay.processors > 0 && stay.nodes > 0)
@@ -436,12 +422,10 @@ impl Folder {
         Ok(())
     }
 
-    #[must_use]
     pub fn conf_path(&self) -> Option<PathBuf> {
         Some(self.path.join(CONF)).filter(|file| file.is_file())
     }
 
-    #[must_use]
     pub fn topology_path(&self) -> PathBuf {
         topology_in(&self.path)
     }

@@ -17,7 +17,6 @@ pub enum Method {
 }
 
 impl Method {
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Method::Replications => "replications",
@@ -39,7 +38,6 @@ pub struct Interval {
 }
 
 impl Interval {
-    #[must_use]
     pub fn excludes_zero(&self) -> bool {
         self.mean.zip(self.half_width).is_some_and(|(mean, half_width)| mean.abs() > half_width)
     }
@@ -54,7 +52,6 @@ impl Interval {
     /// let own = Interval { mean: Some(-2.0), half_width: Some(6.0), ..interval(&[1.0], &[]) };
     /// assert_eq!(own.factor_to_decide(), Some(9.0));
     /// ```
-    #[must_use]
     pub fn factor_to_decide(&self) -> Option<f64> {
         let (mean, half_width) = self.mean.zip(self.half_width)?;
         let factor = (half_width / mean).powi(2);
@@ -75,7 +72,6 @@ impl Interval {
 /// assert!((of_three.half_width.unwrap() - 4.302652729911275 / 3.0_f64.sqrt()).abs() < 1e-9);
 /// assert_eq!(interval(&[1.0], &[]).half_width, None);
 /// ```
-#[must_use]
 pub fn interval(values: &[f64], batches: &[f64]) -> Interval {
     let replications = values.len() as u64;
     let over_batches = values.len() == 1 && batches.len() > 1;
@@ -89,13 +85,11 @@ pub fn interval(values: &[f64], batches: &[f64]) -> Interval {
     }
 }
 
-#[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// *t* · *s* / √*n*, half the width of the 95 % interval; `None` for fewer than 2 values.
-#[must_use]
 pub fn half_width(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
@@ -117,7 +111,6 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
 ///
 /// See Law, *Simulation Modeling and Analysis*, 2015, section 9.5.3; for the bias: Marriott & Pope,
 /// *Bias in the estimation of autocorrelations*, Biometrika 41, 1954.
-#[must_use]
 pub fn half_width_of_batches(batches: &[f64]) -> Option<f64> {
     if batches.len() < MIN_BATCHES {
         return half_width(batches);
@@ -134,7 +127,6 @@ pub fn half_width_of_batches(batches: &[f64]) -> Option<f64> {
 /// let wide = half_width_of_batches_at(&batches, 0.99).unwrap();
 /// assert!(wide > half_width_of_batches(&batches).unwrap());
 /// ```
-#[must_use]
 pub fn half_width_of_batches_at(batches: &[f64], confidence: f64) -> Option<f64> {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
     let (error, degrees) = error_of_batches(batches)?;
@@ -172,7 +164,6 @@ const MAX_CORRELATION: f64 = 0.9;
 /// `stride` is the time between the starts of consecutive windows, divided by their length. If
 /// windows overlap, they are weighted as in Meketon & Schmeiser, *Overlapping batch means*, WSC
 /// 1984.
-#[must_use]
 pub fn half_width_of_windows(windows: &[f64], stride: f64) -> Option<f64> {
     if stride >= 1.0 {
         return half_width(windows);
@@ -192,7 +183,6 @@ pub fn half_width_of_windows(windows: &[f64], stride: f64) -> Option<f64> {
 /// Largest number of degrees of freedom for which the quantile of Student's t is computed exactly.
 const MAX_EXACT: usize = 1000;
 
-#[must_use]
 pub fn t_quantile(degrees: u64) -> f64 {
     static EXACT: [OnceLock<f64>; MAX_EXACT + 1] = [const { OnceLock::new() }; MAX_EXACT + 1];
     assert!(degrees > 0, "an interval needs two values");

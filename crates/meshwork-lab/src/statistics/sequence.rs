@@ -50,18 +50,15 @@ impl RunningMoments {
         self.scatter += off * (value - self.mean);
     }
 
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.count as u64
     }
 
-    #[must_use]
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
     /// Sample variance of the values, with divisor *n* − 1; 0 for fewer than two values.
-    #[must_use]
     pub fn variance(&self) -> f64 {
         if self.count < 2.0 { 0.0 } else { self.scatter / (self.count - 1.0) }
     }
@@ -75,7 +72,6 @@ impl RunningMoments {
     /// assert!(values.half_width(0.05) < values.half_width(0.001));
     /// assert!(RunningMoments::default().half_width(0.05).is_infinite());
     /// ```
-    #[must_use]
     pub fn half_width(&self, alpha: f64) -> f64 {
         self.half_width_by(factor(self.count, alpha))
     }
@@ -89,7 +85,6 @@ impl RunningMoments {
         factor * (self.scatter / self.count).sqrt()
     }
 
-    #[must_use]
     pub fn ends(&self, alpha: f64) -> [f64; 2] {
         let half = self.half_width(alpha);
         [self.mean - half, self.mean + half]
@@ -136,7 +131,6 @@ impl Wins {
     /// assert!(Wins { won: 20, lost: 1, equal: 0 }.p_value() < 0.001);
     /// assert!((Wins { won: 5, lost: 5, equal: 0 }.p_value() - 1.0).abs() < 1e-12);
     /// ```
-    #[must_use]
     pub fn p_value(&self) -> f64 {
         let (won, lost) = (self.won as f64, self.lost as f64);
         let n = won + lost;

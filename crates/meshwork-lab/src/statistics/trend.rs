@@ -33,7 +33,6 @@ const MIN_BATCHES: usize = 10;
 /// assert_eq!(tau(&rising), Some(1.0));
 /// assert_eq!(tau(&rising[..5]), None);
 /// ```
-#[must_use]
 pub fn tau(series: &[f64]) -> Option<f64> {
     if series.len() < MIN_BATCHES {
         return None;
@@ -54,7 +53,6 @@ pub fn tau(series: &[f64]) -> Option<f64> {
 
 /// Whether the queue of a scenario grows over the run. At critical load, the answer is yes with a
 /// probability of 5 %.
-#[must_use]
 pub fn is_growing(taus: &[f64]) -> bool {
     match taus {
         [] => false,

@@ -101,7 +101,6 @@ pub struct Span {
 
 impl StudyRequest {
     /// Builds the record of a study; `inputs` are the files that it reads, by path.
-    #[must_use]
     pub fn of(study: &Study, inputs: &BTreeMap<String, Input>) -> StudyRequest {
         let input = |(path, input): (&String, &Input)| RequestedInput {
             path: path.clone(),
@@ -143,7 +142,6 @@ impl StudyRequest {
 
     /// Possible paths of each input file, in the order in which they are tried. The key is the
     /// file's path in scenarios.
-    #[must_use]
     pub fn found(&self, folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
         let places = |input: &RequestedInput| {
             let beside = input.kept.iter().chain(&input.beside).map(|path| folder.join(path));
@@ -198,7 +196,6 @@ impl StudyRequest {
 
     /// Record for a results folder that has no `asked.toml`. Its input files are added later by
     /// [`learn`](StudyRequest::learn).
-    #[must_use]
     pub fn guess() -> StudyRequest {
         StudyRequest { file: EXPERIMENT.to_owned(), ..StudyRequest::default() }
     }
@@ -219,7 +216,6 @@ impl StudyRequest {
     }
 
     /// Digest of the input file that scenarios name as `path`. `None` if there is no such file.
-    #[must_use]
     pub fn digest(&self, path: &str) -> Option<&str> {
         self.inputs.iter().find(|input| input.path == path).map(|input| input.blake3.as_str())
     }

@@ -89,7 +89,6 @@ pub enum Needed {
 }
 
 impl Needed {
-    #[must_use]
     pub fn of(self, cells: u64) -> u64 {
         match self {
             Needed::All => cells.max(1),

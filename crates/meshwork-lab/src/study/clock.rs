@@ -45,7 +45,6 @@ impl Default for Clock {
 impl Clock {
     /// Clock of a scenario. If known, `start` is the date at which the clock of its log or table is
     /// 0.
-    #[must_use]
     pub fn of(study: &Study, scenario: &Scenario, start: Option<&LogStart>) -> Clock {
         let table = scenario.table();
         let workload = &table["workload"];
@@ -66,7 +65,6 @@ impl Clock {
 
     /// Clock for scenarios that are shown side by side. If the units differ, it has neither unit
     /// nor date. If only the dates differ, it has no date.
-    #[must_use]
     pub fn shared(clocks: impl IntoIterator<Item = Clock>) -> Clock {
         let mut clocks = clocks.into_iter();
         let Some(mut shared) = clocks.next() else { return Clock::default() };
@@ -81,14 +79,12 @@ impl Clock {
 
     /// Length of the shown unit in seconds, and local date at which the clock is 0. The date is in
     /// seconds since 1970.
-    #[must_use]
     pub fn seconds(&self) -> Option<(f64, i64)> {
         let start = self.start.as_ref()?;
         let (_, seconds) = UNITS.into_iter().find(|(unit, _)| self.unit == Some(unit))?;
         Some((seconds, start.unix.saturating_add(start.ahead())))
     }
 
-    #[must_use]
     pub fn unit_seconds(&self) -> Option<f64> {
         let (_, seconds) = UNITS.into_iter().find(|(unit, _)| self.unit == Some(unit))?;
         Some(seconds / self.factor)
@@ -105,14 +101,12 @@ impl Clock {
     }
 
     /// Converts a metric's value to the shown unit; `unit` is the metric's own, such as `time`.
-    #[must_use]
     pub fn shown(&self, value: Interval, unit: &str) -> Interval {
         let scaled = |number: Option<f64>| number.map(|number| number * self.scale(unit));
         Interval { mean: scaled(value.mean), half_width: scaled(value.half_width), ..value }
     }
 
     /// Unit of a metric as the label of an axis; `time units` if the unit of the clock is unknown.
-    #[must_use]
     pub fn on_axis(&self, unit: &str) -> String {
         match (self.unit, unit) {
             (None, "time") => "time units".to_owned(),
@@ -123,7 +117,6 @@ impl Clock {
 
     /// Unit of a metric in words, such as `hours` for `time` and `jobs per hour` for `jobs per
     /// time`.
-    #[must_use]
     pub fn unit(&self, unit: &str) -> String {
         match (self.unit, unit) {
             (Some(own), "time") => own.to_owned(),

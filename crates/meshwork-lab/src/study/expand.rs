@@ -41,27 +41,23 @@ pub struct Windows {
 
 impl Windows {
     /// Number of whole windows between two instants. Windows in which no job arrives count too.
-    #[must_use]
     pub fn between(first: f64, last: f64, length: f64, stride: f64) -> u64 {
         let rest = (last - first - length) / stride;
         if rest < 0.0 { 0 } else { (rest.floor() as u64).saturating_add(1) }
     }
 
     /// Windows of a log, without those in which no job arrives. **O(w)** for *w* windows.
-    #[must_use]
     pub fn of(span: &Span, length: f64, stride: f64) -> Windows {
         let all = 0..Windows::between(span.first, span.last, length, stride);
         let with_jobs = all.filter(|index| span.empty.binary_search(index).is_err()).collect();
         Windows { first: span.first, length, stride, with_jobs, empty: span.empty.len() as u64 }
     }
 
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.with_jobs.len() as u64
     }
 
     /// Start and end of a replication's window. The number must be below [`count`](Windows::count).
-    #[must_use]
     pub fn at(&self, replication: u64) -> (f64, f64) {
         window(self.first, self.length, self.stride, self.with_jobs[replication as usize])
     }

@@ -29,7 +29,6 @@ impl Input {
     /// Combined digest of the input files, for the key of a run.
     ///
     /// It consists of the workload's digest and, after a colon, that of the outage trace, if any.
-    #[must_use]
     pub fn digest(&self) -> String {
         digest_of(Some(&self.blake3), self.trace.as_ref().map(|trace| trace.blake3.as_str()))
             .unwrap_or_default()
@@ -37,7 +36,6 @@ impl Input {
 }
 
 /// Combined digest of workload file and outage trace; `None` without both.
-#[must_use]
 pub fn digest_of(workload: Option<&str>, trace: Option<&str>) -> Option<String> {
     match (workload, trace) {
         (workload, Some(trace)) => Some(format!("{}:{trace}", workload.unwrap_or_default())),

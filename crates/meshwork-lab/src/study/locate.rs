@@ -15,7 +15,6 @@ pub struct Lines {
 impl Lines {
     /// Builds the map from a text. It is empty if the text is not TOML. **O(*n* log *n*)** for a
     /// text of *n* bytes.
-    #[must_use]
     pub fn of(text: &str) -> Lines {
         let mut lines = Lines::default();
         if let Ok(document) = DeTable::parse(text) {
@@ -35,7 +34,6 @@ impl Lines {
     /// assert_eq!(lines.line("machine.topology"), Some(2));
     /// assert_eq!(lines.line("allocator"), None);
     /// ```
-    #[must_use]
     pub fn line(&self, path: &str) -> Option<usize> {
         let mut path = path;
         loop {

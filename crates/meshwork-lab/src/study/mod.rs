@@ -104,7 +104,6 @@ pub enum JobFormat {
 }
 
 impl JobFormat {
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             JobFormat::Csv => "csv",
@@ -113,7 +112,6 @@ impl JobFormat {
         }
     }
 
-    #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
             JobFormat::Batsim => "batsim.csv",
@@ -171,7 +169,6 @@ pub struct Study {
 
 impl Files {
     /// Gives access to the files that a study names. The study may lie in a results folder.
-    #[must_use]
     pub fn of(study: &Study) -> Files {
         Files::with(&study.folder, study.found.clone(), Arc::clone(&study.companions))
     }
@@ -286,7 +283,6 @@ impl Study {
 
     /// Maximum number of replications of a scenario. For windows of a log, it is
     /// [`MAX_REPLICATIONS`], because the log may not have been read yet.
-    #[must_use]
     pub fn most_replications(&self) -> u64 {
         match self.replications {
             Replications::Fixed(number) => number,
@@ -308,7 +304,6 @@ impl Study {
     }
 
     /// Converts a problem of a key into a sentence. It begins with the place where the key was set.
-    #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         let hint = hint(problem);
         Refused(match self.setting(&problem.path) {
@@ -409,7 +404,6 @@ impl Study {
     }
 
     /// Whether settings, as those of `[quick]`, change what is swept.
-    #[must_use]
     pub fn sets_sweep(&self) -> bool {
         self.settings
             .iter()
@@ -490,7 +484,6 @@ pub fn same(a: &Value, b: &Value) -> bool {
 /// assert_eq!(command_for("sacct.txt".as_ref()), Some("meshwork ops import --sacct"));
 /// assert_eq!(command_for("study.toml".as_ref()), None);
 /// ```
-#[must_use]
 pub fn command_for(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?.to_string_lossy().to_lowercase();
     let plain = name.strip_suffix(".gz").unwrap_or(&name);

@@ -23,7 +23,6 @@ use crate::study::slurm::scenario::KEYS as FILE_KEYS;
 /// let schema = schema(&Catalogue::standard());
 /// assert_eq!(schema["properties"]["seed"]["type"], "integer");
 /// ```
-#[must_use]
 pub fn schema(catalogue: &Catalogue) -> Json {
     let mut writer = Writer { catalogue, definitions: Map::new() };
     let scenario: Vec<&Param> = scenario::PARAMS.iter().collect();

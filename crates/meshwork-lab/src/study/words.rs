@@ -6,7 +6,6 @@ use crate::study::{Study, same};
 use crate::text::shown;
 
 /// Short forms of the values of a swept key: names with parameters, sizes, or names of files.
-#[must_use]
 pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
     let brief: Vec<String> = values.iter().map(|value| one(key, value)).collect();
     let is_told_apart = |i: usize| {
@@ -25,7 +24,6 @@ pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
 /// let short = short_paths(&["a/x/t.yaml".into(), "b/x/t.yaml".into(), "b/u.yaml".into()]);
 /// assert_eq!(short, ["a/x/t.yaml", "b/x/t.yaml", "u.yaml"]);
 /// ```
-#[must_use]
 pub fn short_paths(paths: &[String]) -> Vec<String> {
     let ends = |path: &str, end: &str| {
         path.ends_with(end) && (path == end || path[..path.len() - end.len()].ends_with('/'))
@@ -41,7 +39,6 @@ pub fn short_paths(paths: &[String]) -> Vec<String> {
     paths.iter().map(short).collect()
 }
 
-#[must_use]
 pub fn short_label(study: &Study, swept: &[(String, Value)]) -> String {
     let word = |(key, value): &(String, Value)| {
         let axis = study.sweep.iter().find(|axis| axis.key == *key);

@@ -4,7 +4,6 @@
 use meshwork::scenario::Scenario;
 
 /// Estimated cost of a run: jobs times nodes times load. Only ratios of costs are meaningful.
-#[must_use]
 pub fn nominal(scenario: &Scenario) -> f64 {
     let number = |table: &str, key: &str| {
         let value = scenario.table().get(table)?.get(key)?;
@@ -24,7 +23,6 @@ pub fn nominal(scenario: &Scenario) -> f64 {
 const JOBS_OF_A_LOG: f64 = 100_000.0;
 
 /// Estimates the duration of one run of each scenario, in seconds, from runs measured so far.
-#[must_use]
 pub fn refined(nominal: &[f64], measured: &[(u64, f64)]) -> Vec<f64> {
     let mut known = (0.0, 0.0);
     for (nominal, (count, seconds)) in nominal.iter().zip(measured) {

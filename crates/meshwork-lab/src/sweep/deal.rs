@@ -33,7 +33,6 @@ pub struct Deal {
 
 /// Whether the scenario is a single unit of work for a shard. It is so if the number of its
 /// replications depends on results.
-#[must_use]
 pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     match replications {
         Replications::Precision { .. } => true,
@@ -56,7 +55,6 @@ pub(crate) fn units_of(
 impl Deal {
     /// All units of work of a study. They have nominal costs, which are estimated without any
     /// measurement.
-    #[must_use]
     pub fn of(replications: &Replications, points: &[Point]) -> Deal {
         let mut units = Vec::new();
         for (scenario, point) in points.iter().enumerate() {
@@ -68,7 +66,6 @@ impl Deal {
     }
 
     /// Units of work of one shard, in the order in which it runs them. **O(n log n)** for *n* runs.
-    #[must_use]
     pub fn hand(&self, shard: Shard) -> Vec<Unit> {
         let mut units: Vec<(u64, Unit)> =
             self.units.iter().map(|(unit, cost)| (whole(*cost), *unit)).collect();
@@ -88,12 +85,10 @@ impl Deal {
         own
     }
 
-    #[must_use]
     pub fn cost(&self) -> f64 {
         self.units.iter().map(|(_, cost)| cost).sum()
     }
 
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = "scenario,seconds,replications\n".to_owned();
         for units in self.units.chunk_by(|(a, _), (b, _)| a.scenario == b.scenario) {

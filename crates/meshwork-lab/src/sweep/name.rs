@@ -72,7 +72,6 @@ impl Shard {
     }
 
     /// Prefix of the shard's segment files, such as `3of20`. For deal number 2, it is `3of20d2`.
-    #[must_use]
     pub fn label(self, deal: Option<&str>) -> String {
         let deal = deal.map_or_else(String::new, |deal| format!("d{}", plain(deal)));
         format!("{}of{}{deal}", self.index, self.of)
@@ -107,7 +106,6 @@ fn from_environment(
 }
 
 /// Unique name of an attempt, made from the host, the process id and, if known, the batch job.
-#[must_use]
 pub fn attempt(environment: impl Fn(&str) -> Option<String>) -> String {
     let job = ["HQ_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"]
         .into_iter()

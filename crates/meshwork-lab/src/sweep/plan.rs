@@ -55,7 +55,6 @@ fn deal_of(folder: &Path, number: u64) -> PathBuf {
 
 /// Number of the next submission. It is the smallest number, from 1, for which neither a script nor
 /// a deal is stored.
-#[must_use]
 pub fn next_submission(folder: &Path) -> u64 {
     let script = |number: u64| folder.join(SUBMISSIONS).join(format!("{number}.sh"));
     let is_taken = |number: &u64| script(*number).exists() || deal_of(folder, *number).exists();
@@ -89,7 +88,6 @@ impl SubmissionPlan {
     ///
     /// If durations were measured, a shard takes half an hour, or half of the time limit `time` if
     /// that is less. Otherwise each unit of work has a shard of its own, up to `limit` shards.
-    #[must_use]
     pub fn shards(&self, time: Duration, limit: u64) -> u64 {
         let parts = (self.deal.units.len() as u64).max(1);
         if !self.is_measured {

@@ -77,17 +77,14 @@ impl Script {
         })
     }
 
-    #[must_use]
     pub fn path(&self) -> PathBuf {
         self.beside("sh")
     }
 
-    #[must_use]
     pub fn deal(&self) -> PathBuf {
         self.beside("deal.csv")
     }
 
-    #[must_use]
     pub fn collect_path(&self) -> PathBuf {
         self.beside("collect.sh")
     }
@@ -102,7 +99,6 @@ impl Script {
 
     /// First shard and number of tasks of each job array of the sweep. There are several arrays if
     /// a single one may not hold all shards.
-    #[must_use]
     pub fn arrays(&self) -> Vec<(u64, u64)> {
         let largest = self.largest_array.max(1);
         (0..self.shards)
@@ -116,7 +112,6 @@ impl Script {
     }
 
     /// Maximum number of tasks of all arrays at once; `None` for HyperQueue, which decides itself.
-    #[must_use]
     pub fn all_at_once(&self) -> Option<u64> {
         let arrays = self.arrays().len() as u64;
         (self.engine != BatchSystem::Hq).then(|| self.at_once() * arrays)
@@ -137,7 +132,6 @@ impl Script {
         if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("m{name}") }
     }
 
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = "#!/bin/bash\n".to_owned();
         let arrays = self.arrays();
@@ -266,7 +260,6 @@ impl Script {
         }
     }
 
-    #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         let path = self.path().display().to_string();
         let arrays = self.arrays();
@@ -310,7 +303,6 @@ impl Script {
         arrays.iter().map(call).collect()
     }
 
-    #[must_use]
     pub fn collect_text(&self) -> String {
         let job: String = format!("c{}", self.job()).chars().take(15).collect();
         let log = self.log(&format!("{}.collect.log", self.number));
@@ -371,7 +363,6 @@ impl Script {
 
     /// Command that submits the merge script, which is to start after the jobs `jobs` have ended.
     /// `None` if the workload manager cannot make a job wait for others.
-    #[must_use]
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();
         let words: Vec<String> = match self.engine {
@@ -408,7 +399,6 @@ impl BatchSystem {
     /// assert_eq!(BatchSystem::Slurm.job("123;cluster\n").as_deref(), Some("123"));
     /// assert_eq!(BatchSystem::Lsf.job("Job <7> is submitted to queue <q>.\n").as_deref(), Some("7"));
     /// ```
-    #[must_use]
     pub fn job(self, answer: &str) -> Option<String> {
         let line = answer.lines().rev().find(|line| !line.trim().is_empty())?.trim();
         let number = match self {
@@ -420,7 +410,6 @@ impl BatchSystem {
         (!number.is_empty() && number.chars().all(fits)).then(|| number.to_owned())
     }
 
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             BatchSystem::Slurm => "slurm",
@@ -437,7 +426,6 @@ impl BatchSystem {
 /// use meshwork_lab::sweep::script::max_array_size;
 /// assert_eq!(max_array_size("MaxArraySize            = 1001\nMaxJobCount = 10000"), Some(1001));
 /// ```
-#[must_use]
 pub fn max_array_size(config: &str) -> Option<u64> {
     let line = config.lines().find(|line| line.trim_start().starts_with("MaxArraySize"))?;
     line.split_once('=')?.1.trim().parse().ok()
@@ -458,7 +446,6 @@ fn quoted(word: &str) -> String {
 }
 
 /// Formats a command as a user would type it in a shell.
-#[must_use]
 pub fn shown(call: &Call) -> String {
     let plain = |word: &str| {
         let fits = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,=~%".contains(c);

@@ -10,7 +10,6 @@ const CONTEXT: usize = 3;
 /// assert_eq!(difference("a\nb\n", "a\nc\n", "old", "new"), "--- old\n+++ new\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
 /// assert_eq!(difference("a\n", "a\n", "old", "new"), "");
 /// ```
-#[must_use]
 pub fn difference(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
     let differences = similar::TextDiff::from_lines(old, new);
     differences

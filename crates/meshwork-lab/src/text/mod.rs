@@ -13,12 +13,10 @@ use toml::Value;
 /// assert_eq!(shown(&toml::Value::from("fcfs")), "fcfs");
 /// assert_eq!(shown(&toml::Value::from(0.1)), "0.1");
 /// ```
-#[must_use]
 pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-#[must_use]
 pub fn label(swept: &[(String, Value)]) -> String {
     let words: Vec<String> =
         swept.iter().map(|(key, value)| format!("{key} = {}", shown(value))).collect();

@@ -9,7 +9,6 @@ pub struct Rounded {
 
 impl Rounded {
     /// Formats a number with as many decimals as two significant digits of the half width need.
-    #[must_use]
     pub fn new(mean: Option<f64>, half_width: Option<f64>) -> Rounded {
         let Some(mean) = mean else {
             return Rounded { mean: "-".to_owned(), ..Rounded::default() };
@@ -32,7 +31,6 @@ impl Rounded {
         Rounded { mean, half_width: Some(half_width), suffix: String::new() }
     }
 
-    #[must_use]
     pub fn signed(mut self) -> Rounded {
         let is_number = self.mean.starts_with(|c: char| c.is_ascii_digit());
         if is_number && self.mean.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
@@ -43,7 +41,6 @@ impl Rounded {
 }
 
 /// Formats a number with `digits` significant digits, without trailing zeros.
-#[must_use]
 pub fn significant(number: f64, digits: i32) -> String {
     if number.abs() > 0.0 && magnitude(number) < -5 {
         return scientific(number, digits as usize);
@@ -60,12 +57,10 @@ pub fn trimmed(text: String) -> String {
     }
 }
 
-#[must_use]
 pub fn count(number: u64) -> String {
     grouped(&number.to_string())
 }
 
-#[must_use]
 pub fn plural(number: u64, what: &str) -> String {
     let end = if number == 1 { "" } else { "s" };
     format!("{} {what}{end}", count(number))

@@ -17,19 +17,16 @@ use serde_json::Value as Json;
 /// assert_eq!(visible("red \u{1b}[31m\n"), "red \\u001b[31m\\n");
 /// assert_eq!(visible("\u{202e}fws.gol"), "\\u202efws.gol");
 /// ```
-#[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, is_obeyed)
 }
 
 /// Escapes a text of several lines as [`visible`] does, except for line breaks and tabs.
-#[must_use]
 pub fn visible_text(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_obeyed(c) && !matches!(c, '\n' | '\t'))
 }
 
 /// Escapes every text in a JSON value, including keys, for showing it in a page.
-#[must_use]
 pub fn visible_json(value: Json) -> Json {
     match value {
         Json::String(text) => match visible_text(&text) {

@@ -54,7 +54,6 @@ pub struct Scene {
 }
 
 impl Scene {
-    #[must_use]
     pub fn new(topologies: Vec<Topology>) -> Scene {
         let owners = topologies.iter().map(|t| vec![None; t.grid().nodes() as usize]).collect();
         let free = topologies.iter().map(|t| amount(t) as u32).collect();
@@ -155,22 +154,18 @@ impl Scene {
         });
     }
 
-    #[must_use]
     pub fn topologies(&self) -> &[Topology] {
         &self.topologies
     }
 
-    #[must_use]
     pub fn owner(&self, site: usize, node: Node) -> Option<JobId> {
         self.owners[site][node as usize]
     }
 
-    #[must_use]
     pub fn is_down(&self, site: usize, node: Node) -> bool {
         self.down.contains(&(site, node))
     }
 
-    #[must_use]
     pub fn down(&self) -> &BTreeSet<(usize, Node)> {
         &self.down
     }
@@ -181,14 +176,12 @@ impl Scene {
     }
 
     /// Free nodes of a site (cores, where jobs share nodes).
-    #[must_use]
     pub fn free_on(&self, site: usize) -> u32 {
         self.free[site]
     }
 
     /// Use of each node of a site, computed anew at each call. `None` if jobs do not share the
     /// site's nodes.
-    #[must_use]
     pub fn node_uses(&self, site: usize) -> Option<Vec<NodeUse>> {
         let types = self.topologies[site].types()?;
         let mut uses = vec![NodeUse::default(); types.nodes() as usize];
@@ -220,33 +213,27 @@ impl Scene {
     }
 
     /// Running jobs, in the order of their arrival.
-    #[must_use]
     pub fn running(&self) -> &BTreeMap<JobId, Held> {
         &self.running
     }
 
-    #[must_use]
     pub fn waiting(&self) -> &BTreeMap<JobId, Job> {
         &self.waiting
     }
 
-    #[must_use]
     pub fn now(&self) -> Time {
         self.now
     }
 
-    #[must_use]
     pub fn finished(&self) -> u64 {
         self.finished
     }
 
     /// Number of jobs that were refused or turned away.
-    #[must_use]
     pub fn unserved(&self) -> u64 {
         self.unserved
     }
 
-    #[must_use]
     pub fn events(&self) -> u64 {
         self.events
     }
@@ -275,20 +262,17 @@ impl Scene {
     }
 
     /// Current share of all nodes that jobs hold. Nodes out of service do not count as used.
-    #[must_use]
     pub fn utilization(&self) -> f64 {
         self.held_nodes() as f64 / self.nodes() as f64
     }
 
     /// Current share of free nodes if the oldest waiting job is blocked. Otherwise 0. The job is
     /// blocked if it waits although one site has enough free nodes.
-    #[must_use]
     pub fn fragmentation(&self) -> f64 {
         self.fragmented() as f64 / self.nodes() as f64
     }
 
     /// Mean utilization and mean fragmentation from the first arrival to the current instant.
-    #[must_use]
     pub fn means(&self) -> Option<(f64, f64)> {
         let area = (self.now - self.began?) * self.nodes() as f64;
         (area > 0.0).then(|| (self.held_area / area, self.fragmented_area / area))

@@ -44,7 +44,6 @@ pub struct Spectator {
 }
 
 impl Spectator {
-    #[must_use]
     pub fn view(&self) -> Option<RunSnapshot> {
         let view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         view.as_ref().map(|(_, view)| view.clone())
@@ -63,7 +62,6 @@ impl Spectator {
 
     /// Returns an observer of a run. `None` if another run is observed, or if the machine is too
     /// large.
-    #[must_use]
     pub fn follow(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
         let topologies = point.scenario.topologies();
         let nodes: u64 = topologies.iter().map(|site| u64::from(site.grid().nodes())).sum();

@@ -47,7 +47,6 @@ impl ReplayMeasure {
         ReplayMeasure::Never,
     ];
 
-    #[must_use]
     pub fn key(self) -> &'static str {
         match self {
             ReplayMeasure::Wait => "wait",
@@ -64,7 +63,6 @@ impl ReplayMeasure {
         }
     }
 
-    #[must_use]
     pub fn title(self) -> &'static str {
         match self {
             ReplayMeasure::Wait => "wait, s",
@@ -81,7 +79,6 @@ impl ReplayMeasure {
         }
     }
 
-    #[must_use]
     pub fn definition(self) -> &'static str {
         match self {
             ReplayMeasure::Wait => {

@@ -41,7 +41,6 @@ pub struct Contender {
 }
 
 impl Contender {
-    #[must_use]
     pub fn of_site(folder: &Folder) -> Contender {
         let name = folder.machine.reading.files.topology.clone();
         Contender { name, machine: folder.machine.clone() }
@@ -145,7 +144,6 @@ pub struct TopologyReplay {
 impl TopologyReplay {
     /// Replays one copy of a site's jobs on `machine`. How far apart a job's nodes lie is measured
     /// on the topology of `site`.
-    #[must_use]
     pub fn of(
         machine: &SlurmMachine,
         site: &SlurmMachine,
@@ -326,13 +324,11 @@ impl Comparison {
     ///
     /// It is `None` if the interval already excludes 0, or if the difference is 0 or has no
     /// interval.
-    #[must_use]
     pub fn weeks_to_decide(&self, difference: &Interval) -> Option<f64> {
         let weeks = (self.span.1 - self.span.0) as f64 / (7.0 * 86_400.0);
         difference.factor_to_decide().map(|factor| (factor - 1.0) * weeks)
     }
 
-    #[must_use]
     pub fn json(&self) -> Json {
         let topologies: Vec<Json> = self
             .names

@@ -25,7 +25,6 @@ const CAUSES: [(Cause, &str); 4] = [
     (Cause::Reserved, "nodes were reserved for others"),
 ];
 
-#[must_use]
 pub fn page(comparison: &Comparison, names: &[String]) -> String {
     let title = "Configurations compared";
     let markup = html! {

@@ -163,7 +163,6 @@ impl SiteRules {
         self.enforces_limits && has_table && limits::is_name(reason)
     }
 
-    #[must_use]
     pub fn of(machine: &SlurmMachine) -> SiteRules {
         let lines = machine.conf_text().map(conf::lines).unwrap_or_default();
         let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));
@@ -204,7 +203,6 @@ impl SiteRules {
 
     /// Rules as known at a second, without outages that begin later. If an outage has begun and not
     /// ended, it is assumed to last for as long again as it has lasted.
-    #[must_use]
     pub fn known_at(&self, at: Second) -> SiteRules {
         let outages = self.outages.iter().filter(|own| own.0 <= at).map(|own| {
             let (from, until, nodes) = own.clone();
@@ -221,7 +219,6 @@ impl SiteRules {
     }
 
     /// Whether a waiting job may preempt a running job. Each job is given by its partition and QOS.
-    #[must_use]
     pub fn may_preempt(
         &self,
         (partition, qos): (usize, Option<usize>),
@@ -412,7 +409,6 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
 
 impl SchedulerParameters {
     /// Reads scheduler parameters, with Slurm's defaults for those that are missing or invalid.
-    #[must_use]
     pub fn of(lines: &[conf::ConfLine]) -> SchedulerParameters {
         let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));
         let parameters = value("SchedulerParameters").unwrap_or_default();

@@ -118,12 +118,10 @@ pub struct PredictedWaits {
 
 impl Fidelity {
     /// Number of compared decisions of all schedulers, and number of decisions equal to the record.
-    #[must_use]
     pub fn all(&self) -> (usize, usize) {
         self.decisions.values().fold((0, 0), |(all, same), own| (all + own.0, same + own.1))
     }
 
-    #[must_use]
     pub fn start_counts(&self) -> StartCounts {
         let mut counts = StartCounts { total: self.starts.len(), ..StartCounts::default() };
         for own in &self.starts {
@@ -137,13 +135,11 @@ impl Fidelity {
         counts
     }
 
-    #[must_use]
     pub fn is_modelled(&self) -> bool {
         self.doubts().is_empty()
     }
 
     /// CSV table of all starts, with times in seconds since 1970.
-    #[must_use]
     pub fn starts_table(&self) -> String {
         let mut text = "job,start,predicted,nodes,predicted_nodes\n".to_owned();
         let cell = |text: &str| match text.contains(',') {
@@ -158,7 +154,6 @@ impl Fidelity {
         text
     }
 
-    #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let (all, same) = self.all();
         let percent =
@@ -198,7 +193,6 @@ impl Fidelity {
         doubts
     }
 
-    #[must_use]
     pub fn json(&self) -> Json {
         let doubts = self.doubts();
         let (decisions, matching) = self.all();
@@ -252,7 +246,6 @@ pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 ///
 /// # Complexity
 /// The time of [`verdict`], plus that of [`ControllerReplay::run`] for each copy of the history.
-#[must_use]
 pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let all = folder.history.stays.len();
     let stays = &folder.history.stays;
@@ -274,7 +267,6 @@ pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
 ///
 /// # Complexity
 /// The time of both schedulers in each cycle, for each tried order of a second's events.
-#[must_use]
 pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     judged(folder, report).0
 }

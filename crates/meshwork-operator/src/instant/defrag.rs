@@ -40,7 +40,6 @@ pub struct InstantTarget {
 
 impl InstantTarget {
     /// Target on the first site. All running jobs may be moved.
-    #[must_use]
     pub fn of(job: Job) -> InstantTarget {
         InstantTarget { site: 0, job, exempt: BTreeSet::new(), cost: Cost::default() }
     }
@@ -222,7 +221,6 @@ fn carried_out(instant: &Instant, site: usize, steps: &[InstantMove]) -> Option<
     Some(ahead)
 }
 
-#[must_use]
 pub fn json(instant: &Instant, site: usize, plans: &[InstantPlan]) -> Json {
     let text = |placement: &Placement| instant.text(site, placement);
     let plan = |plan: &InstantPlan| {

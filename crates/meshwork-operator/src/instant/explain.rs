@@ -28,7 +28,6 @@ pub enum InstantReason {
 }
 
 impl InstantReason {
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             InstantReason::Never(_) => "never",
@@ -101,7 +100,6 @@ impl Instant {
     }
 
     /// Explains why a new job at the end of the queue could not start.
-    #[must_use]
     pub fn explain_request(&self, request: Request) -> InstantExplanation {
         let job = self.job(request);
         let waiter = WaitingJob { name: job.request.to_string(), job, promised: None };
@@ -421,7 +419,6 @@ impl SimulatedMachine {
 }
 
 impl InstantExplanation {
-    #[must_use]
     pub fn json(&self, instant: &Instant) -> Json {
         let name = |place: &usize| instant.running[*place].name.clone();
         let place = |site: usize, placement: &Placement| json!({ "site": site + 1, "nodes": placement.len(), "place": instant.text(site, placement) });

@@ -52,12 +52,10 @@ pub struct Instant {
 
 impl Instant {
     /// Job with the given request and an unknown run time, submitted at the instant.
-    #[must_use]
     pub fn job(&self, request: Request) -> Job {
         Job::new(0, self.now, request, 1.0)
     }
 
-    #[must_use]
     pub fn knows_ends(&self) -> bool {
         self.running.iter().any(|holder| holder.until.is_some())
     }
@@ -71,7 +69,6 @@ impl Instant {
     }
 
     /// Text of a placement, with the number of its site if there are several sites.
-    #[must_use]
     pub fn text(&self, site: usize, placement: &Placement) -> String {
         const MOST: usize = 6;
         let grid = self.sites[site].site().grid();

@@ -64,7 +64,6 @@ impl Instant {
 
     /// State of a machine. Holders of nodes keep their names; unnamed ones get a name from their
     /// nodes.
-    #[must_use]
     pub fn of_desk(desk: &NamedPool) -> Instant {
         let pool = desk.pool();
         let site = pool.ahead();
@@ -128,7 +127,6 @@ fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
 }
 
 /// Whether a text contains a saved state, and not only answers to `show`.
-#[must_use]
 pub fn is_saved(text: &str) -> bool {
     text.trim_start().starts_with('{') && snapshots(text).next().is_some()
 }

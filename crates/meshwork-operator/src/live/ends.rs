@@ -62,7 +62,6 @@ pub struct ExpectedEnds {
 impl ExpectedEnds {
     /// Predicts run times from a history. A run does not count if it ended by a requeue, a node
     /// failure or a preemption.
-    #[must_use]
     pub fn of(rule: EndRule, history: &History) -> ExpectedEnds {
         // A log without nodes shows a run by different times of start and end. A job that was
         // cancelled while it waited may have its end as its start.

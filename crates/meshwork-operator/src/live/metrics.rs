@@ -57,12 +57,10 @@ impl AgentMetrics {
         self.failed += 1;
     }
 
-    #[must_use]
     pub fn looks(&self) -> u64 {
         self.looks
     }
 
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut add = |kind: &str, name: &str, help: &str, value: f64| {

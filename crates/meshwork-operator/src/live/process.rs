@@ -35,7 +35,6 @@ impl Drop for Controlling {
 }
 
 impl ProcessCommands {
-    #[must_use]
     pub fn new(folder: Option<PathBuf>) -> ProcessCommands {
         ProcessCommands { folder, control: None, lines: 0 }
     }

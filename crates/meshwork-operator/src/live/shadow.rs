@@ -35,7 +35,6 @@ pub enum ShadowVerdict {
 }
 
 impl ShadowVerdict {
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             ShadowVerdict::Equal => "equal",
@@ -75,7 +74,6 @@ pub struct ShadowedStart {
 
 impl ShadowedStart {
     /// JSON object of the start, for one line of a log.
-    #[must_use]
     pub fn json(&self) -> Json {
         let both = |own: BothChoices| json!({ "slurm": own.slurm, "policy": own.policy });
         json!({
@@ -86,7 +84,6 @@ impl ShadowedStart {
         })
     }
 
-    #[must_use]
     pub fn sentence(&self) -> String {
         let choice = match (&self.policy, self.verdict) {
             (_, ShadowVerdict::Equal) => "so would the policy".to_owned(),
@@ -137,7 +134,6 @@ impl ShadowSummary {
         }
     }
 
-    #[must_use]
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let share = |count: usize| {
             if self.starts == 0 {
@@ -168,7 +164,6 @@ impl ShadowSummary {
         rows
     }
 
-    #[must_use]
     pub fn line(&self) -> String {
         format!(
             "{}: {} equal, {} on other nodes, {} would have waited",
@@ -198,7 +193,6 @@ pub struct SiteShadow<'a> {
 
 impl<'a> SiteShadow<'a> {
     /// Observer of a partition. If `is_exclusive`, jobs of the partition hold whole nodes.
-    #[must_use]
     pub fn new(policy: &'a LivePolicy, partition: &str, is_exclusive: bool) -> SiteShadow<'a> {
         SiteShadow {
             policy,
@@ -450,14 +444,12 @@ impl<'a> SiteShadow<'a> {
 
     /// History of all observed jobs, by submission. A job ends at the first query that does not
     /// show it.
-    #[must_use]
     pub fn history(&self) -> History {
         let mut stays: Vec<JobRecord> = self.records.values().cloned().collect();
         stays.sort_by(|a, b| (a.submit, &a.id, a.attempt).cmp(&(b.submit, &b.id, b.attempt)));
         History { stays }
     }
 
-    #[must_use]
     pub fn page(&self, title: &str) -> String {
         let markup = html! {
             (DOCTYPE)
@@ -483,7 +475,6 @@ impl<'a> SiteShadow<'a> {
         markup.into_string()
     }
 
-    #[must_use]
     pub fn text(&self) -> String {
         let rows = self.summary.rows();
         let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -47,7 +47,6 @@ const MOST_OF_A_SIZE: usize = 6;
 
 impl TopologyLists {
     /// Placement lists of a topology; `None` if it has no lists that could change.
-    #[must_use]
     pub fn of(topology: &SlurmTopology) -> Option<TopologyLists> {
         match &topology.kind {
             TopologyKind::Torus3d(toruses) => {
@@ -69,7 +68,6 @@ impl TopologyLists {
         }
     }
 
-    #[must_use]
     pub fn sizes(&self) -> Vec<u32> {
         let mut sizes: Vec<u32> = match self {
             TopologyLists::Boxes(lists) => lists.iter().flatten().map(Box3::size).collect(),
@@ -89,7 +87,6 @@ impl TopologyLists {
     }
 
     /// Copy of the lists in which the entries of one job size come from `other`.
-    #[must_use]
     pub fn with_size_of(&self, size: u32, other: &TopologyLists) -> TopologyLists {
         match (self, other) {
             (TopologyLists::Boxes(own), TopologyLists::Boxes(other)) => {
@@ -116,7 +113,6 @@ impl TopologyLists {
         }
     }
 
-    #[must_use]
     pub fn put_into(&self, topology: &SlurmTopology) -> SlurmTopology {
         let mut other = topology.clone();
         match (&mut other.kind, self) {
@@ -142,7 +138,6 @@ impl TopologyLists {
 }
 
 impl SearchSpace {
-    #[must_use]
     pub fn of(topology: &SlurmTopology, lists: &TopologyLists) -> SearchSpace {
         let (mut sides, mut alike) = (Vec::new(), Vec::new());
         let mut sizes = Vec::new();
@@ -175,7 +170,6 @@ impl SearchSpace {
     /// For boxes, these are common changes of all boxes, and changes of a single box to every shape
     /// of its size. For blocks, these are all choices among the ten smallest sizes above the base
     /// blocks.
-    #[must_use]
     pub fn first(&self, from: &TopologyLists) -> Vec<TopologyLists> {
         let TopologyLists::Boxes(lists) = from else {
             let (base, above) = self.sizes.split_at(1.min(self.sizes.len()));
@@ -223,7 +217,6 @@ impl SearchSpace {
         first
     }
 
-    #[must_use]
     pub fn near(&self, from: &TopologyLists, stream: &mut Stream) -> TopologyLists {
         let mut lists = from.clone();
         for _ in 0..=stream.below(MOST_CHANGES) {

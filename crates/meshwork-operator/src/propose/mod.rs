@@ -75,13 +75,11 @@ pub struct ListProposal {
 }
 
 impl ListProposal {
-    #[must_use]
     pub fn is_better(&self) -> bool {
         self.held_against
             .is_some_and(|gain| gain.excludes_zero() && gain.mean.is_some_and(|gain| gain > 0.0))
     }
 
-    #[must_use]
     pub fn json(&self) -> Json {
         let gain = |gain: &Option<Interval>| {
             gain.map(|own| json!({ "mean": own.mean, "half_width": own.half_width }))

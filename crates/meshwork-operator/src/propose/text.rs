@@ -11,7 +11,6 @@ use meshwork_slurm::topology::{SlurmTopology, SlurmTorus, TopologyKind, Xyz, fro
 ///
 /// All other lines are unchanged. The result is `None` if boxes are not on lines of their own, or
 /// if the list of block sizes is not on one line.
-#[must_use]
 pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     match (&topology.kind, lists) {
@@ -105,7 +104,6 @@ fn written(own: &Box3) -> Vec<String> {
 }
 
 /// Text of placement lists in the standard form, for a file that has them in another form.
-#[must_use]
 pub fn listed(topology: &SlurmTopology, lists: &TopologyLists) -> String {
     let mut text = String::new();
     match (&topology.kind, lists) {

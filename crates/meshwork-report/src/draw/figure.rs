@@ -24,7 +24,6 @@ const MARGIN: f64 = 12.0;
 const GAP: f64 = 24.0;
 const LINE: f64 = 20.0;
 
-#[must_use]
 pub fn figure(view: &FigureView, log: bool, width: f64) -> String {
     let theme = &PAPER;
     let available = width - 2.0 * MARGIN;

@@ -43,7 +43,6 @@ pub fn check(
     Ok(of(reading))
 }
 
-#[must_use]
 pub fn of(mut reading: Reading) -> LintReport {
     silent::look(&mut reading);
     if let Some(conf) = &reading.conf {
@@ -56,7 +55,6 @@ pub fn of(mut reading: Reading) -> LintReport {
 }
 
 /// Lints the keys and values of a `slurm.conf`.
-#[must_use]
 pub fn of_conf(conf: &Conf) -> LintFindings {
     let mut findings = LintFindings::default();
     names::look(conf, &mut findings);
@@ -65,20 +63,17 @@ pub fn of_conf(conf: &Conf) -> LintFindings {
 }
 
 impl LintReport {
-    #[must_use]
     pub fn starts(&self) -> bool {
         self.reading.findings.first_fatal().is_none()
     }
 
     /// Findings in order of severity, then of file and line.
-    #[must_use]
     pub fn findings(&self) -> Vec<&LintFinding> {
         let mut all: Vec<&LintFinding> = self.reading.findings.0.iter().collect();
         all.sort_by_key(|finding| (finding.level == Level::Warning, finding.source, finding.line));
         all
     }
 
-    #[must_use]
     pub fn json(&self) -> Json {
         let files = &self.reading.files;
         let file = |finding: &LintFinding| match finding.source {

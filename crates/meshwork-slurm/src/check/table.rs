@@ -14,7 +14,6 @@ pub struct PlacementTable {
 }
 
 impl PlacementTable {
-    #[must_use]
     pub fn json(&self) -> Json {
         let object = |row: &PlacementRow| {
             let pairs = self.columns.iter().zip(row);

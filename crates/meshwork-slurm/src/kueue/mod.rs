@@ -97,7 +97,6 @@ impl<'a> Snapshots<'a> {
     /// They have two parts: the resources of the pods, as in the column `roles` of tables of jobs,
     /// and `node` or `leaf` (the lowest level above the nodes) if all pods must lie in one such
     /// domain. The second part is `None` otherwise, or if there are several sets of pods.
-    #[must_use]
     pub fn pods(&self) -> Vec<(String, (String, Option<&'static str>))> {
         let all = self.all.iter().flat_map(|own| own.workloads.iter().map(|one| (own.file, one)));
         let seen = all.map(|(file, object)| workload::Seen { file, line: 1, object });

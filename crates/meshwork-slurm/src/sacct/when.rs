@@ -16,7 +16,6 @@ pub enum TimeFormat {
 }
 
 impl TimeFormat {
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             TimeFormat::Epoch => "seconds since 1970",
@@ -32,7 +31,6 @@ pub struct LocalClock {
 }
 
 impl LocalClock {
-    #[must_use]
     pub fn utc() -> LocalClock {
         LocalClock { zone: Some(TimeZone::UTC) }
     }
@@ -87,27 +85,23 @@ impl LocalClock {
         Ok(LocalClock { zone: Some(TimeZone::fixed(ahead.map_err(|_| wrong())?)) })
     }
 
-    #[must_use]
     pub fn is_known(&self) -> bool {
         self.zone.is_some()
     }
 
     /// Clock that is `seconds` ahead of UTC all year; UTC if that is more than any time zone.
-    #[must_use]
     pub fn fixed(seconds: Second) -> LocalClock {
         let offset = i32::try_from(seconds).ok().and_then(|own| Offset::from_seconds(own).ok());
         LocalClock { zone: Some(TimeZone::fixed(offset.unwrap_or(Offset::UTC))) }
     }
 
     /// Offset from UTC in seconds; 0 if the time zone is unknown.
-    #[must_use]
     pub fn ahead(&self, second: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(second).ok());
         zone.map_or(0, |(zone, at)| zone.to_offset(at).seconds().into())
     }
 
     /// Converts local time. Of an hour that occurs twice, the first occurrence is meant.
-    #[must_use]
     pub fn second(&self, shown: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(shown).ok());
         let at =
@@ -115,13 +109,11 @@ impl LocalClock {
         at.map_or(shown, Timestamp::as_second)
     }
 
-    #[must_use]
     pub fn date(&self, second: Second) -> String {
         date::written(second + self.ahead(second))
     }
 
     /// Local date and time with the time zone, or with `local time` if it is unknown.
-    #[must_use]
     pub fn shown(&self, second: Second) -> String {
         let zone = match &self.zone {
             None => "local time".to_owned(),
@@ -137,7 +129,6 @@ impl LocalClock {
     }
 
     /// Parses a local date, or seconds since 1970.
-    #[must_use]
     pub fn read_time(&self, text: &str) -> Option<Second> {
         self.time(text).ok().flatten().map(|(second, _)| second)
     }

@@ -17,18 +17,15 @@ pub struct SharedAllocator<K: Ord> {
 }
 
 impl<K: Ord> SharedAllocator<K> {
-    #[must_use]
     pub fn new(site: SharedSite) -> SharedAllocator<K> {
         let book = SharedBook::new(&site.machine);
         SharedAllocator { site, book, held: BTreeMap::new() }
     }
 
-    #[must_use]
     pub fn site(&self) -> &SharedSite {
         &self.site
     }
 
-    #[must_use]
     pub fn holds(&self, name: &K) -> bool {
         self.held.contains_key(name)
     }
@@ -38,7 +35,6 @@ impl<K: Ord> SharedAllocator<K> {
     }
 
     /// Decision on a request in the current state. It allocates nothing.
-    #[must_use]
     pub fn ask(&mut self, request: &SharedRequest) -> SharedDecision {
         self.book.decide(&self.site.machine, request)
     }
@@ -63,13 +59,11 @@ impl<K: Ord> SharedAllocator<K> {
         Some(grants.len() as u32)
     }
 
-    #[must_use]
     pub fn idle(&self) -> u32 {
         let machine = &self.site.machine;
         machine.up.iter().filter(|&node| self.book.holdings().is_idle(machine, node)).count() as u32
     }
 
-    #[must_use]
     pub fn json(&self, request: &SharedRequest, decision: &SharedDecision) -> Json {
         match decision {
             SharedDecision::Wait => json!({ "wait": true }),

@@ -322,7 +322,6 @@ impl Conf {
     /// Partition with this name. Without a name, it is the default partition.
     ///
     /// If no partition is the default and there is only one, it is this one.
-    #[must_use]
     pub fn partition(&self, name: Option<&str>) -> Option<&Partition> {
         match name {
             Some(name) => self.partitions.iter().find(|own| own.name == name),

@@ -31,7 +31,6 @@ pub fn read(text: &str, findings: &mut LintFindings) -> Result<Vec<SlurmTopology
 }
 
 /// Whether a text is a model of topograph, and not a topology file of Slurm.
-#[must_use]
 pub fn is_model(text: &str) -> bool {
     yaml::read(text).ok().flatten().is_some_and(|document| from_topograph::is_model(&document))
 }

@@ -32,7 +32,6 @@ impl Hosts {
     /// Nodes that the topologies list, for a machine without a `slurm.conf`.
     ///
     /// An invalid host list counts as empty.
-    #[must_use]
     pub fn of(topologies: &[SlurmTopology]) -> Hosts {
         let mut hosts = Hosts::default();
         for list in topologies.iter().flat_map(|topology| topology.kind.lists()) {
@@ -41,23 +40,19 @@ impl Hosts {
         hosts
     }
 
-    #[must_use]
     pub fn count(&self) -> u32 {
         self.names.len() as u32
     }
 
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<Node> {
         self.by_name.get(name).copied()
     }
 
-    #[must_use]
     pub fn name(&self, node: Node) -> &str {
         &self.names[node as usize]
     }
 
     /// Names of nodes, as a host list in Slurm's form.
-    #[must_use]
     pub fn listed(&self, set: &NodeSet) -> String {
         compressed(set.iter().map(|node| self.name(node)))
     }
@@ -65,7 +60,6 @@ impl Hosts {
     /// Names of the nodes of a set, as a host list in which every number is in brackets.
     ///
     /// Equal sets therefore give equal texts.
-    #[must_use]
     pub fn bracketed(&self, set: &NodeSet) -> String {
         bracketed(set.iter().map(|node| self.name(node)))
     }

@@ -22,7 +22,6 @@ pub struct SlurmTopology {
 }
 
 /// Flat topology, which a machine has if its `slurm.conf` names no topology.
-#[must_use]
 pub fn flat() -> SlurmTopology {
     SlurmTopology {
         name: "default".to_owned(),
@@ -45,7 +44,6 @@ pub enum TopologyKind {
 
 impl TopologyKind {
     /// Name of the kind of topology, which is its key in `topology.yaml`.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             TopologyKind::Flat => "flat",
@@ -57,7 +55,6 @@ impl TopologyKind {
     }
 
     /// All host lists of the topology, in the order of the file.
-    #[must_use]
     pub fn lists<'a>(&'a self) -> Vec<&'a Text> {
         match self {
             TopologyKind::Flat => Vec::new(),
@@ -145,7 +142,6 @@ pub struct ListedPlacement {
 pub type Xyz = [u32; 3];
 
 /// Sides of a box as text: `4x4x2`.
-#[must_use]
 pub fn by(dims: Xyz) -> String {
     let [x, y, z] = dims;
     format!("{x}x{y}x{z}")

@@ -8,7 +8,6 @@ use super::Structure;
 
 impl Structure {
     /// Unit of the distance that [`span`](Structure::span) returns; `None` for a flat topology.
-    #[must_use]
     pub fn span_unit(&self) -> Option<&'static str> {
         match self {
             Structure::Flat => None,
@@ -29,7 +28,6 @@ impl Structure {
     ///
     /// # Complexity
     /// **O(s n)** for *n* nodes of the machine and *s* switches, blocks, rings or tori.
-    #[must_use]
     pub fn span(&self, nodes: &NodeSet) -> Option<f64> {
         let met =
             |sets: &mut dyn Iterator<Item = &NodeSet>| sets.filter(|set| set.meets(nodes)).count();

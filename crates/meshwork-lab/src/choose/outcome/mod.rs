@@ -33,7 +33,6 @@ pub enum RaceEnd {
 }
 
 impl RaceEnd {
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             RaceEnd::Decided => "decided",
@@ -245,12 +244,10 @@ impl ChoiceOutcome {
 
     /// Whether every measurement on fresh data confirms that the winner is better. `None` if
     /// nothing was measured on fresh data.
-    #[must_use]
     pub fn is_confirmed(&self) -> Option<bool> {
         (!self.gains.is_empty()).then(|| self.gains.iter().all(|gain| gain.is_clear))
     }
 
-    #[must_use]
     pub fn json(&self) -> Json {
         let distance = |difference: f64| {
             let distance = self.scale.distance(difference);

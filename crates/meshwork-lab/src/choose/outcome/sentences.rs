@@ -34,7 +34,6 @@ impl ChoiceOutcome {
 
     /// Cells of one row: recommended candidate, bound, change on fresh data, and number of runs.
     /// The change is that from the baseline.
-    #[must_use]
     pub fn line(&self) -> [String; 4] {
         let label = self.recommended.map(|own| self.candidates[own].label.clone());
         let bound = self.bound.map(|bound| format!("at most {}", self.distance(bound)));
@@ -55,7 +54,6 @@ impl ChoiceOutcome {
         if self.raw { significant(change, 3) } else { percent_with_sign(change) }
     }
 
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut all = Vec::new();
         let Some(own) = self.recommended else {
@@ -167,7 +165,6 @@ impl ChoiceOutcome {
     }
 
     /// Sentence that states the guarantee, as far as the measured pairs of replications give one.
-    #[must_use]
     pub fn guarantee(&self) -> String {
         let confidence = percent(self.confidence);
         let Some(bound) = self.bound else {
@@ -252,7 +249,6 @@ impl ChoiceOutcome {
     }
 
     /// Metric with its unit in the table of candidates, such as `wait, hours`.
-    #[must_use]
     pub fn header(&self, metric: &str) -> String {
         match self.meanings.unit(metric) {
             unit @ ("time" | "jobs per time") if self.clock.unit.is_some() => {
@@ -266,7 +262,6 @@ impl ChoiceOutcome {
     ///
     /// The cells are number, label, replications, mean of the metric, mean of the second metric,
     /// and state.
-    #[must_use]
     pub fn rows(&self) -> Vec<[String; 6]> {
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
         let rank = |own: &usize| match self.candidates[*own].fate {
@@ -346,7 +341,6 @@ impl ChoiceOutcome {
         Some(ends)
     }
 
-    #[must_use]
     pub fn effect_lines(&self) -> Vec<String> {
         let line = |effect: &Effect| {
             let ends = self.effect_ends(effect).map_or_else(String::new, |[low, high]| {

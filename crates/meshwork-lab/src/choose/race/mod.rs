@@ -125,7 +125,6 @@ pub struct Race {
 }
 
 impl Race {
-    #[must_use]
     pub fn new(count: usize, rules: RaceRules) -> Race {
         let is_screening = count > rules.screen_above.max(FINALISTS);
         let mut race = Race {
@@ -161,68 +160,56 @@ impl Race {
     }
 
     /// Indices of the candidates that are still in the race, in ascending order.
-    #[must_use]
     pub fn racing(&self) -> Vec<usize> {
         (0..self.fates.len()).filter(|&own| self.fates[own] == Fate::Racing).collect()
     }
 
-    #[must_use]
     pub fn fates(&self) -> &[Fate] {
         &self.fates
     }
 
     /// Values of a candidate by replication, on the scale on which candidates are compared.
-    #[must_use]
     pub fn values(&self, candidate: usize) -> &[f64] {
         &self.values[candidate]
     }
 
-    #[must_use]
     pub fn looks(&self) -> &[Look] {
         &self.looks
     }
 
-    #[must_use]
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    #[must_use]
     pub fn pairs(&self) -> u64 {
         self.seen - self.offset
     }
 
-    #[must_use]
     pub fn is_screening(&self) -> bool {
         self.is_screening
     }
 
     /// Number of replications that the screening has used. 0 if there is no screening.
-    #[must_use]
     pub fn screening(&self) -> u64 {
         if self.is_screening { self.seen } else { self.offset }
     }
 
     /// Estimated number of runs that Clark and Yang's procedure needs for the same guarantee.
-    #[must_use]
     pub fn clark_yang(&self) -> Option<u64> {
         self.clark_yang
     }
 
     /// Error that ended the race because a result has no value on the scale of the comparison.
-    #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 
-    #[must_use]
     pub fn least(&self) -> u64 {
         self.rules.least
     }
 
     /// Indifference zone, on the scale on which candidates are compared. It is NaN until
     /// [`fix_within`](Self::fix_within) is called.
-    #[must_use]
     pub fn within(&self) -> f64 {
         self.rules.within
     }
@@ -254,7 +241,6 @@ impl Race {
 
     /// Mean difference between two candidates (`one` minus `other`) over all pairs of replications.
     /// The second number is the half width of its interval.
-    #[must_use]
     pub fn difference(&self, one: usize, other: usize) -> (f64, f64) {
         let factor = factor(self.pairs() as f64, self.level());
         self.difference_by(one, other, factor)
@@ -267,7 +253,6 @@ impl Race {
         (mean, moments.half_width_by(factor))
     }
 
-    #[must_use]
     pub fn is_fit(&self, candidate: usize) -> bool {
         let level = self.level_of_constraints();
         self.pairs() >= self.rules.least
@@ -277,14 +262,12 @@ impl Race {
 
     /// Mean amount by which a candidate breaks a constraint. The second number is the half width of
     /// its interval.
-    #[must_use]
     pub fn excess(&self, candidate: usize, constraint: usize) -> (f64, f64) {
         let moments = &self.excesses[candidate][constraint];
         (moments.mean(), moments.half_width(self.level_of_constraints()))
     }
 
     /// Upper bound on how much worse a surviving candidate is than the best one.
-    #[must_use]
     pub fn bound(&self, candidate: usize) -> f64 {
         self.bound_by(candidate, &self.racing(), factor(self.pairs() as f64, self.level()))
     }
@@ -301,7 +284,6 @@ impl Race {
         bounds.fold(0.0, f64::max)
     }
 
-    #[must_use]
     pub fn equals(&self) -> Vec<usize> {
         let racing = self.racing();
         let factor = factor(self.pairs() as f64, self.level());
@@ -314,7 +296,6 @@ impl Race {
     /// A survivor is *certain* if its bound is within the indifference zone. Once the leader is
     /// certain, the race goes on until all survivors are certain. There are two exceptions: it ends
     /// at once if there are too many survivors, and it ends after at most twice as many pairs.
-    #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;
         let is_settled = || {
@@ -330,7 +311,6 @@ impl Race {
             || is_settled()
     }
 
-    #[must_use]
     pub fn wanted(&self) -> Vec<u64> {
         let racing = self.racing().len().max(1);
         let more = ROUND.div_ceil(racing) as u64;

@@ -79,7 +79,6 @@ pub struct ClaimCell {
 impl ClaimCell {
     /// Ratio of the means `of` and `to`. If the claim is about a difference, it is their
     /// difference. `None` if a mean is unknown, or if the ratio would divide by 0.
-    #[must_use]
     pub fn comparison(&self) -> Option<f64> {
         let (of, to) = (self.of?, self.to?);
         if self.by_difference { Some(of - to) } else { (to.abs() > 0.0).then(|| of / to) }
@@ -96,14 +95,12 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    #[must_use]
     pub fn count(&self, holds: CellState) -> u64 {
         self.cells.iter().filter(|cell| cell.holds == holds).count() as u64
     }
 
     /// JSON object with the claim, its verdict, and the result in each cell (combination of swept
     /// values).
-    #[must_use]
     pub fn json(&self) -> Json {
         let cell = |cell: &ClaimCell| {
             let at: serde_json::Map<String, Json> = cell
@@ -134,7 +131,6 @@ impl Judgement {
     }
 
     /// Formats the result in one cell: `0.41 times (21.3 against 52) at workload.load = 0.4`.
-    #[must_use]
     pub fn words(cell: &ClaimCell) -> String {
         let mut at = label(&cell.at);
         if let Some(size) = cell.size {
@@ -167,14 +163,12 @@ fn digits(number: f64) -> String {
     trimmed(format!("{number:.places$}"))
 }
 
-#[must_use]
 pub fn judge(study: &Study, points: &[Point], results: &Results) -> Vec<Judgement> {
     let court = Court { points, results, is_whole: !study.sets_sweep() };
     study.claims.iter().map(|claim| court.judge(claim)).collect()
 }
 
 /// Judgements of all claims of a study that was not run. The text `why` gives the reason.
-#[must_use]
 pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
     let judgement = |claim: &PaperClaim| match &claim.check {
         ClaimCheck::No(own) => not_checkable(claim, own.clone()),

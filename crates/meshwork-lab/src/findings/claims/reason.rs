@@ -10,7 +10,6 @@ const MAX_CELLS: usize = 3;
 impl Judgement {
     /// Explains a verdict by the number of cells in which the claim holds, and lists decisive
     /// cells.
-    #[must_use]
     pub fn reason(&self) -> String {
         if let Some(why) = &self.why {
             return why.clone();

@@ -7,7 +7,6 @@ use crate::statistics::{Interval, Method};
 
 impl Summary {
     /// Converts the summary to one JSON object per scenario, with `null` for missing values.
-    #[must_use]
     pub fn json(&self) -> Vec<Json> {
         self.rows.iter().map(SummaryRow::json).collect()
     }

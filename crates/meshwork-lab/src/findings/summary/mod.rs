@@ -59,7 +59,6 @@ pub struct SummaryRow {
 }
 
 impl SummaryRow {
-    #[must_use]
     pub fn owners(&self, by: OwnerAttribute) -> &[OwnerRow] {
         self.by_owner.get(&by).map_or(&[], |owners| owners)
     }
@@ -99,7 +98,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    #[must_use]
     pub fn of(study: &Study, points: &[Point], results: &Results) -> Summary {
         let rule = Rule::of(study);
         let order = |index: usize| asked_order(&points[index]);

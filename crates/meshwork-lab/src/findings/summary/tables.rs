@@ -17,7 +17,6 @@ fn owners(rows: &[OwnerRow]) -> Vec<Class<'_>> {
 }
 
 impl Summary {
-    #[must_use]
     pub fn csv(&self) -> String {
         let columns = ["metric", "mean", "half_width", "replications", "method"];
         self.table(&columns, |row, add| {
@@ -33,14 +32,12 @@ impl Summary {
         })
     }
 
-    #[must_use]
     pub fn by_size_csv(&self) -> Option<String> {
         self.by_class_csv("size", |row| {
             row.by_size.iter().map(|one| (one.size.to_string(), one.jobs, &one.metrics)).collect()
         })
     }
 
-    #[must_use]
     pub fn by_owner_csv(&self, by: OwnerAttribute) -> Option<String> {
         self.by_class_csv(by.name(), |row| owners(row.owners(by)))
     }
@@ -70,7 +67,6 @@ impl Summary {
         }))
     }
 
-    #[must_use]
     pub fn comparison_csv(&self) -> Option<String> {
         if self.rows.iter().all(|row| row.differences.is_empty()) {
             return None;
@@ -103,7 +99,6 @@ impl Summary {
         }))
     }
 
-    #[must_use]
     pub fn speeds_csv(&self) -> Option<String> {
         if self.rows.iter().all(|row| row.speeds.is_empty()) {
             return None;
@@ -117,7 +112,6 @@ impl Summary {
         }))
     }
 
-    #[must_use]
     pub fn failures_csv(&self) -> Option<String> {
         if self.rows.iter().all(|row| row.failures.is_empty()) {
             return None;

@@ -40,13 +40,11 @@ pub enum Part {
 }
 
 impl Part {
-    #[must_use]
     pub fn named(name: &str) -> Option<Part> {
         let asked = Column::named(name).map(Part::Asked);
         asked.or_else(|| Outcome::named(name).map(Part::Happened))
     }
 
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Part::Asked(column) => column.name,
@@ -54,7 +52,6 @@ impl Part {
         }
     }
 
-    #[must_use]
     pub fn holds(self) -> CellKind {
         match self {
             Part::Asked(column) => column.holds,
@@ -62,7 +59,6 @@ impl Part {
         }
     }
 
-    #[must_use]
     pub fn cell(self, ended: &Ended<'_>) -> Option<String> {
         match self {
             Part::Asked(column) => column.get(ended.job),
@@ -82,7 +78,6 @@ pub fn optional() -> impl Iterator<Item = Part> {
     COLUMNS.iter().filter(move |column| !is_always(column)).map(Part::Asked)
 }
 
-#[must_use]
 pub fn path(folder: &Path, key: &str, format: JobFormat) -> PathBuf {
     folder.join("jobs").join(format!("{key}.{}", format.ending()))
 }

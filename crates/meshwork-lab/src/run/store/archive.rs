@@ -36,39 +36,32 @@ impl Archive {
         Archive { lines, handles: Mutex::default() }
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    #[must_use]
     pub fn has(&self, key: u128) -> bool {
         self.lines.has(key)
     }
 
     /// Stored run with a key. `None` if there is none, or if its line is unreadable.
-    #[must_use]
     pub fn find(&self, key: &str) -> Option<RunRecord> {
         self.at(self.lines.place(key)?)
     }
 
-    #[must_use]
     pub fn findings(&self, key: &str) -> Option<RunFindings> {
         RunFindings::read(&self.line(self.lines.place(key)?)?)
     }
 
-    #[must_use]
     pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<RunRecord> {
         let all = self.lines.places();
         places.filter_map(|place| self.at(all.get(place)?.1)).collect()
     }
 
-    #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.lines.warnings
     }

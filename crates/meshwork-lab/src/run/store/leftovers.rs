@@ -69,7 +69,6 @@ fn is_number(text: &str) -> bool {
 /// assert!(is_leftover("0123456789abcdef0123456789abcdef.csv.17.0.tmp"));
 /// assert!(!is_leftover("0123456789abcdef0123456789abcdef.csv"));
 /// ```
-#[must_use]
 pub fn is_leftover(name: &str) -> bool {
     let Some(name) = name.strip_suffix(ENDING) else { return false };
     if without_process(name) == INDEX {

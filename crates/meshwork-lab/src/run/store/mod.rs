@@ -164,7 +164,6 @@ impl Store {
 
     /// Measured results of a stored run. `None` if the store has no such run, or if its line is
     /// unreadable.
-    #[must_use]
     pub fn get(&mut self, key: &str) -> Option<RunFindings> {
         let place = self.known.place(key)?;
         let line = self.handles.line(&self.known, place)?;
@@ -177,35 +176,29 @@ impl Store {
     }
 
     /// Whether the index has a run with this key. Its line may still turn out to be unreadable.
-    #[must_use]
     pub fn has(&self, key: u128) -> bool {
         self.known.has(key)
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.known.len() == 0
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
     /// Whether the store has this run from another build of the program or another model version.
-    #[must_use]
     pub fn is_known_elsewhere(&self, record: &RunRecord) -> bool {
         !self.elsewhere.is_empty()
             && request(record).is_some_and(|request| self.elsewhere.contains(&request))
     }
 
-    #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.known.warnings
     }
 
     /// Whether a write to the store has failed. After a failure, no more runs are stored.
-    #[must_use]
     pub fn is_broken(&self) -> bool {
         self.broken
     }

@@ -74,7 +74,6 @@ pub struct RunFindings {
 
 impl RunFindings {
     /// Measured results of a run. A value that is not finite counts as not measured.
-    #[must_use]
     pub fn of(outcome: &Outcome) -> RunFindings {
         let finding = |measured: &Measured, with_batches: bool| RunMetric {
             name: measured.name.to_owned(),
@@ -115,7 +114,6 @@ impl RunFindings {
         }
     }
 
-    #[must_use]
     pub fn metric(&self, name: &str) -> Option<&RunMetric> {
         self.metrics.iter().find(|finding| finding.name == name)
     }
@@ -134,7 +132,6 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    #[must_use]
     pub fn line(&self) -> Vec<u8> {
         let findings = &self.findings;
         let batches = findings.metrics.iter().filter(|finding| !finding.batches.is_empty());
@@ -173,7 +170,6 @@ impl RunRecord {
     }
 
     /// Parses a line of `runs.jsonl`; `None` if it is unreadable.
-    #[must_use]
     pub fn read(line: &[u8]) -> Option<RunRecord> {
         let mut line: Line<Value> = serde_json::from_slice(line).ok()?;
         Some(RunRecord {
@@ -232,7 +228,6 @@ impl<S> Line<S> {
 }
 
 /// Key of a run: the first 32 hexadecimal digits of a BLAKE3 digest.
-#[must_use]
 pub fn key(scenario: &Table, input: Option<&str>, replication: u64, build: &str) -> String {
     format!("{:032x}", Keys::of(scenario, input, build).key(replication))
 }
@@ -251,7 +246,6 @@ pub struct Keys {
 }
 
 impl Keys {
-    #[must_use]
     pub fn of(scenario: &Table, input: Option<&str>, build: &str) -> Keys {
         let mut hasher = blake3::Hasher::new();
         hasher.update(digested(json(scenario), input).as_bytes());
@@ -259,7 +253,6 @@ impl Keys {
     }
 
     /// Store key of a replication, as a number. **O(1)**: the digest of the scenario is reused.
-    #[must_use]
     pub fn key(&self, replication: u64) -> u128 {
         let mut request = self.scenario.clone();
         request.update(format!("{replication}\n").as_bytes());
@@ -292,7 +285,6 @@ fn short(hash: &blake3::Hash) -> String {
     hash.to_hex()[..32].to_owned()
 }
 
-#[must_use]
 pub fn json(table: &Table) -> Value {
     serde_json::to_value(table).expect("a table has texts for keys")
 }

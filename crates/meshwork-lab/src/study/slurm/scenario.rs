@@ -220,7 +220,6 @@ fn type_table(kind: &SlurmNodeType, models: &[String], index: usize) -> Option<T
 }
 
 /// Slurm's nodes of a partition, in the order of the machine's node numbers.
-#[must_use]
 pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
     let found = reading.topologies.iter().find(|(topology, _)| topology.name == site.topology);
     machine_of(site, found.map(|(topology, _)| topology)).2

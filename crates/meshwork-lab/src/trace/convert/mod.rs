@@ -43,7 +43,6 @@ pub struct Converted {
 }
 
 impl Converted {
-    #[must_use]
     pub fn unusable(&self) -> u64 {
         self.no_run_time + self.no_processors + self.no_submit_time
     }

@@ -24,7 +24,6 @@ impl FitModel {
         ("lublin", FitModel::Lublin),
     ];
 
-    #[must_use]
     pub fn named(name: &str) -> Option<FitModel> {
         FitModel::ALL.iter().find(|model| model.0 == name).map(|model| model.1)
     }

@@ -283,7 +283,6 @@ impl Recording {
     ///
     /// It has all running jobs and the first `most_waiting` waiting jobs. The number of the
     /// scenario is 0, and sites have speed 1.
-    #[must_use]
     pub fn still(title: &str, replication: u64, scene: &Scene, most_waiting: usize) -> Recording {
         let mut happenings = Vec::new();
         let arrived = |id: &JobId, job: &Job| {
@@ -334,7 +333,6 @@ impl Recording {
         }
     }
 
-    #[must_use]
     pub fn jobs(&self) -> usize {
         self.columns.number.len()
     }

@@ -70,7 +70,6 @@ pub(super) struct Heard {
 }
 
 impl Tape {
-    #[must_use]
     pub fn new(window: RecordingWindow) -> Tape {
         Tape { window, ..Tape::default() }
     }
@@ -116,7 +115,6 @@ impl Tape {
         }
     }
 
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.full
     }

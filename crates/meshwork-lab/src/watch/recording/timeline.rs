@@ -89,7 +89,6 @@ pub struct WaitDistribution {
 }
 
 impl WaitDistribution {
-    #[must_use]
     pub fn of(mut waits: Vec<f64>) -> WaitDistribution {
         waits.sort_by(f64::total_cmp);
         let jobs = waits.len();

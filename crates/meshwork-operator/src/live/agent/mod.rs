@@ -100,7 +100,6 @@ pub struct PlacementAgent<'a> {
 }
 
 impl<'a> PlacementAgent<'a> {
-    #[must_use]
     pub fn new(
         policy: &'a LivePolicy,
         settings: AgentSettings,

@@ -43,7 +43,6 @@ pub enum Structure {
 }
 
 impl Structure {
-    #[must_use]
     pub fn rule(&self) -> &dyn Rule {
         match self {
             Structure::Flat => &Runs,
@@ -54,7 +53,6 @@ impl Structure {
         }
     }
 
-    #[must_use]
     pub fn named(&self) -> &[NamedNodes] {
         match self {
             Structure::Flat => &[],
