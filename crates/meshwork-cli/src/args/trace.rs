@@ -11,10 +11,6 @@ use toml::Value;
 use super::{not_negative, positive};
 use crate::memory::Memory;
 
-fn count(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "must be a whole number from 1".to_owned())
-}
-
 /// Arguments of `meshwork trace`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Trace {
@@ -151,7 +147,7 @@ pub(crate) struct Generate {
     #[arg(long)]
     pub(crate) replace: bool,
     /// The number of jobs to generate
-    #[arg(long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = count)]
+    #[arg(long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = whole)]
     pub(crate) jobs: u64,
     /// The number of processors of the machine to which the model is scaled
     #[arg(long, value_name = "P", default_value = "128")]
@@ -188,11 +184,11 @@ pub(crate) struct Fit {
     pub(crate) replace: bool,
 }
 
-/// Parses a number of seconds, or a date.
 fn whole(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "must be a whole number from 1".to_owned())
 }
 
+/// Parses a number of seconds, or a date.
 fn instant(text: &str) -> Result<Value, String> {
     if unix_seconds(text).is_some() {
         return Ok(Value::String(text.to_owned()));

@@ -38,18 +38,17 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended
 ///
 /// None is an error, because Slurm has recorded a history with this file.
 fn warn_of_conf(reading: &Reading) {
-    for finding in reading.conf.iter().flat_map(|conf| of_conf(conf).0) {
-        say("warning", &reading.files.place(&finding));
-    }
+    let findings = reading.conf.as_ref().map(of_conf).unwrap_or_default();
+    findings.0.iter().for_each(|finding| say("warning", &reading.files.place(finding)));
 }
 
 /// Refuses a `slurm.conf` with which Slurm would not start, and warns of other wrong values.
 fn lint_conf(reading: &Reading) -> Result<(), Stop> {
-    let fatal = reading.conf.as_ref().and_then(|conf| of_conf(conf).first_fatal().cloned());
-    if let Some(fatal) = fatal {
-        return Err(Stop::Wrong(reading.files.sentence(&fatal)));
+    let findings = reading.conf.as_ref().map(of_conf).unwrap_or_default();
+    if let Some(fatal) = findings.first_fatal() {
+        return Err(Stop::Wrong(reading.files.sentence(fatal)));
     }
-    warn_of_conf(reading);
+    findings.0.iter().for_each(|finding| say("warning", &reading.files.sentence(finding)));
     Ok(())
 }
 

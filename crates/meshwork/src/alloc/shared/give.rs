@@ -279,7 +279,7 @@ struct GpuPick<'a> {
     /// GPUs in the order of selection, and for each GPU the total rating of its links to selected
     /// GPUs.
     ///
-    /// As in Slurm, GPUs with the lowest total come first, so a job gets the worst connected GPUs.
+    /// GPUs with the lowest total come first, as in Slurm, so a job gets the worst connected GPUs.
     /// `None` if the ratings of links do not matter.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }

@@ -35,7 +35,7 @@ impl Turns {
         is_woken
     }
 
-    /// Lets a processor wait until a given cycle, or until it is woken.
+    /// Makes a processor wait until a given cycle, or until it is woken.
     pub(super) fn wait(&mut self, node: Node, until: Cycle) {
         self.0[node as usize] = NextTurn { at: until, waits: true };
     }
