@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Said, command, line, meshwork, said, skip};
+use crate::common::{Said, call, command, line, meshwork, said, skip};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -218,9 +218,8 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
             "good.swf/results: this folder cannot be made, because a file stands where a folder must be",
         ),
     ] {
-        let said = run(path, arguments);
+        let said = run(path, arguments).refused();
         assert_eq!(sentence(&said), expected, "{arguments}");
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments}");
     }
     write("cut.toml", &LOG.replace("'good.swf'", "'good.swf'\nuntil = 0"));
     write("late.toml", &format!("{LOG}[sweep]\n'workload.from' = [1, 100]\n"));
@@ -240,9 +239,8 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         ("name.toml", "name.toml:1: unknown scheduler `eazy` (did you mean `easy`? known: easy, "),
         ("idle.toml", "idle.toml:6: `workload.load` is 0, but must be a number above 0"),
     ] {
-        let said = run(path, file);
+        let said = run(path, file).ended(2);
         assert!(sentence(&said).starts_with(beginning), "{said:?}");
-        assert_eq!(said.status, Some(2));
     }
 }
 
@@ -266,9 +264,8 @@ fn a_unit_or_a_date_in_place_of_a_number_gets_a_hint() {
         ("log.toml --set workload.from=2023-13-01", format!("{dates} (there is no month 13)")),
         ("log.toml --set workload.from=2023-02-30", format!("{dates} (month 2 has no day 30)")),
     ] {
-        let said = run(folder.path(), arguments);
+        let said = run(folder.path(), arguments).ended(2);
         assert!(sentence(&said).ends_with(&end), "{said:?}");
-        assert_eq!(said.status, Some(2));
     }
 }
 
@@ -310,7 +307,7 @@ fn a_misspelt_word_of_the_command_line_gets_a_suggestion() {
         ),
     ] {
         let words: Vec<&str> = arguments.split(' ').collect();
-        let said = meshwork(folder.path(), &words);
+        let said = meshwork(&folder, &words);
         assert_eq!((said.status, said.err), (Some(2), format!("error: {sentence}\n")));
     }
 }
@@ -331,9 +328,7 @@ fn arguments_that_are_wrong_are_refused() {
             "error: the argument '--quiet' cannot be used with '--json'\n",
         ),
     ] {
-        let said = run(folder.path(), arguments);
-        assert!(said.err.starts_with(beginning), "{said:?}");
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments}");
+        run(folder.path(), arguments).refused().err_begins(beginning);
     }
 }
 
@@ -347,26 +342,23 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
             "three.swf:3: a line of a log in the Standard Workload Format has 18 fields, this one has 3",
         ),
     ] {
-        let said = run(folder.path(), &format!("log.toml --set workload.path={log}"));
+        let said = run(folder.path(), &format!("log.toml --set workload.path={log}")).ended(1);
         assert_eq!(sentence(&said), format!("log.toml: the run of replication 1 failed: {what}"));
-        assert_eq!(said.status, Some(1));
-        assert!(said.out.ends_with("no run finished: there is nothing to show\n"), "{said:?}");
+        said.out_ends("no run finished: there is nothing to show\n");
     }
-    let said = run(folder.path(), "log.toml --set workload.path=cut.swf.gz");
+    let said = run(folder.path(), "log.toml --set workload.path=cut.swf.gz").ended(1);
     let beginning = "log.toml: the run of replication 1 failed: cut.swf.gz: the compressed file is cut off or \
          damaged after line ";
     assert!(sentence(&said).starts_with(beginning), "{said:?}");
-    assert_eq!(said.status, Some(1));
 
     let study = format!("{LOG}[sweep]\n\"workload.path\" = ['letters.swf', 'good.swf']\n");
     fs::write(folder.path().join("both.toml"), study).unwrap();
-    let said = run(folder.path(), "both.toml --out out");
+    let said = run(folder.path(), "both.toml --out out").ended(1);
     assert_eq!(
         sentence(&said),
         "both.toml: the run of workload.path = letters.swf, replication 1 failed: letters.swf:4: field 4 \
          (run time) is `ten`, but must be a number"
     );
-    assert_eq!(said.status, Some(1));
     let row = said.out.lines().find(|line| line.starts_with("good.swf")).expect("the other run");
     // One job waits for 0 units of time, the other for 5. Two waits are too few for an interval.
     assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["good.swf", "2.5", "2", "0"]);
@@ -378,9 +370,7 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
 fn a_job_that_is_wider_than_the_machine_is_refused_and_counted() {
     let folder = folder();
     let means = |log: &str| -> serde_json::Value {
-        let said = run(folder.path(), &format!("log.toml --json --set workload.path={log}"));
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-        said.json()
+        run(folder.path(), &format!("log.toml --json --set workload.path={log}")).succeeded().json()
     };
     let (good, wide) = (means("good.swf"), means("wide.swf"));
     assert_eq!(wide["metrics"]["refused"]["mean"], 1.0);
@@ -388,12 +378,9 @@ fn a_job_that_is_wider_than_the_machine_is_refused_and_counted() {
         assert_eq!(wide["metrics"][same], good["metrics"][same]);
     }
     let said = run(folder.path(), "log.toml --set workload.path=wide.swf");
-    assert!(
-        said.out.contains(
-            "\nwarning: 1 job was refused: it would not fit even the empty machine, or its scheduler \
-             turned it away\n"
-        ),
-        "{said:?}"
+    said.out_has(
+        "\nwarning: 1 job was refused: it would not fit even the empty machine, or its scheduler \
+             turned it away\n",
     );
 }
 
@@ -436,9 +423,8 @@ fn a_hypercube_that_cannot_be_or_an_allocator_on_another_machine_is_refused() {
              but the largest subcube of the machine has dimension 4",
         ),
     ] {
-        let said = run(path, arguments);
+        let said = run(path, arguments).refused();
         assert_eq!(sentence(&said), expected, "{arguments}");
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments}");
     }
     for (arguments, beginning) in [
         (
@@ -452,9 +438,8 @@ fn a_hypercube_that_cannot_be_or_an_allocator_on_another_machine_is_refused() {
              machine of 16 processors (which naive",
         ),
     ] {
-        let said = run(path, arguments);
+        let said = run(path, arguments).refused();
         assert!(sentence(&said).starts_with(beginning), "{said:?}");
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments}");
     }
 }
 
@@ -517,8 +502,7 @@ fn a_wrong_table_of_jobs_is_refused_before_the_first_run() {
              `per_node`?",
         ),
     ] {
-        let said = run(folder.path(), arguments);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
+        let said = run(folder.path(), arguments).refused();
         assert!(sentence(&said).starts_with(begins), "{said:?}");
     }
 }
@@ -555,14 +539,13 @@ fn an_allocator_that_does_not_suit_the_machine_is_refused_in_one_sentence() {
     let study = DRAWN.replace("[4, 4]", "[4, 4, 4]");
     fs::write(folder.path().join("deep.toml"), study).unwrap();
     for allocator in ["buddy_2d", "adaptive_scan", "quick_allocation"] {
-        let said = run(folder.path(), &format!("deep.toml --set allocator={allocator}"));
+        let said = run(folder.path(), &format!("deep.toml --set allocator={allocator}")).refused();
         let beginning = format!(
             "--set allocator={allocator}: the allocator `{allocator}` serves mesh of 2 dimensions, but \
              the machine is a 4 × 4 × 4 mesh (which first_fit, "
         );
         assert!(sentence(&said).starts_with(&beginning), "{said:?}");
         assert!(!sentence(&said).contains("quick_allocation,"), "it would not serve either");
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
     }
     for (setting, what) in [
         (
@@ -579,17 +562,15 @@ fn an_allocator_that_does_not_suit_the_machine_is_refused_in_one_sentence() {
             "`allocator.form` is \"tree\", but must be one of bitmap, lists",
         ),
     ] {
-        let said = run(folder.path(), &format!("drawn.toml --set allocator={setting}"));
+        let said = run(folder.path(), &format!("drawn.toml --set allocator={setting}")).refused();
         assert!(sentence(&said).contains(what), "{said:?}");
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
     }
 }
 
 #[test]
 fn more_load_than_the_machine_can_carry_runs() {
     let folder = folder();
-    let said = run(folder.path(), "drawn.toml --set workload.load=5");
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    run(folder.path(), "drawn.toml --set workload.load=5").succeeded();
 }
 
 #[test]
@@ -674,7 +655,7 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         ),
         ("show absent.toml", "absent.toml: there is no such file", 2),
     ] {
-        let said = meshwork(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
+        let said = meshwork(&folder, &arguments.split(' ').collect::<Vec<_>>());
         assert_eq!(sentence(&said), expected, "{arguments}");
         assert_eq!((said.status, said.out.as_str()), (Some(status), ""), "{arguments}");
     }
@@ -691,9 +672,8 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         ("--until 1e308", "'1e308' for '--until <T>': must be a number from 0 to 1e15"),
     ] {
         let arguments = format!("trace convert good.swf out.swf {arguments}");
-        let said = meshwork(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
-        assert!(said.err.starts_with(&format!("error: invalid value {reason}")), "{said:?}");
-        assert_eq!(said.status, Some(2));
+        let said = meshwork(&folder, &arguments.split(' ').collect::<Vec<_>>()).ended(2);
+        said.err_begins(&format!("error: invalid value {reason}"));
     }
     assert!(!folder.path().join("out.swf").exists());
 }
@@ -803,9 +783,8 @@ fn a_full_disk_under_standard_output_is_told() {
     for arguments in [["run", "drawn.toml"], ["show", "drawn.toml"], ["list", "metric"]] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = command(folder.path(), &arguments).stdout(full).output().unwrap();
-        let said = said(&output);
+        let said = said(&output).ended(1);
         assert_eq!(sentence(&said), "standard output cannot be written, the disk is full");
-        assert_eq!(said.status, Some(1));
     }
 }
 
@@ -818,8 +797,7 @@ fn a_reader_that_has_gone_is_no_error() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let said = said(&child.wait_with_output().unwrap());
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    said(&child.wait_with_output().unwrap()).succeeded();
 }
 
 /// If a disk is full, neither results nor finished runs are lost.
@@ -832,8 +810,7 @@ fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {
     let path = folder.path();
     let study = DRAWN.replace("jobs = 50", "jobs = 500") + "[sweep]\nseed = [1, 2, 3, 4]\n";
     fs::write(path.join("many.toml"), format!("replications = 50\n{study}")).unwrap();
-    let elsewhere = run(path, "many.toml --out elsewhere");
-    assert_eq!(elsewhere.status, Some(0));
+    let elsewhere = run(path, "many.toml --out elsewhere").ended(0);
     fs::create_dir(path.join("small")).unwrap();
     // The script runs in a new mount namespace, so that the mount ends with its last process.
     let script = "mount -t tmpfs -o size=64k none small || exit 99
@@ -876,24 +853,18 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
         &["place", "--machine", "mesh:4096x4096", "--max-memory", "500M"],
         &["trace", "generate", "a.swf", "--jobs", "10000000", "--max-memory", "1G"],
     ] {
-        let said = meshwork(folder.path(), arguments);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments:?}: {}", said.err);
+        let said = meshwork(&folder, arguments).refused();
         let limit =
             format!("more than the {}", if arguments[0] == "place" { "500 MiB" } else { "" });
         assert!(said.err.contains("about ") && said.err.contains(&limit), "{}", said.err);
-        assert!(said.err.contains("of `--max-memory`"), "{}", said.err);
+        said.err_has("of `--max-memory`");
     }
     let seeds: Vec<String> = (0..1000).map(|seed| seed.to_string()).collect();
     let seeds = seeds.join(",");
     let many = format!("[sweep]\nseed = [{seeds}]\n'workload.jobs' = [{seeds}]");
     fs::write(folder.path().join("many.toml"), many).unwrap();
-    let said = meshwork(folder.path(), &["run", "many.toml", "--max-memory", "1G"]);
-    assert_eq!(said.status, Some(2));
-    assert!(
-        said.err.contains("the 1000000 scenarios of `[sweep]` take about 13 GiB"),
-        "{}",
-        said.err
-    );
+    let said = call(&folder, "run many.toml --max-memory 1G").ended(2);
+    said.err_has("the 1000000 scenarios of `[sweep]` take about 13 GiB");
     // The limit also covers the memory for logs and tables, and for the results of many runs.
     let rows: String = (0..50_000).map(|i| format!("{i},5,1\n")).collect();
     fs::write(folder.path().join("jobs.csv"), format!("submit,runtime,nodes\n{rows}")).unwrap();
@@ -926,16 +897,12 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
         ),
     ] {
         fs::write(folder.path().join("held.toml"), text).unwrap();
-        let said = meshwork(folder.path(), &["run", "held.toml", "--max-memory", "5M"]);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{}", said.err);
-        assert!(said.err.contains(sentence), "{}", said.err);
+        call(&folder, "run held.toml --max-memory 5M").refused().err_has(sentence);
     }
     fs::write(folder.path().join("held.toml"), of("name = 'swf', path = 'log.swf'")).unwrap();
-    let said = meshwork(folder.path(), &["run", "held.toml", "--max-memory", "5M"]);
+    let said = call(&folder, "run held.toml --max-memory 5M");
     assert_eq!(said.status, Some(0), "a log is read as it goes: {}", said.err);
-    let said = meshwork(folder.path(), &["run", "large.toml", "--max-memory", "much"]);
-    assert_eq!(said.status, Some(2));
-    assert!(said.err.contains("such as 4G"), "{}", said.err);
+    call(&folder, "run large.toml --max-memory much").ended(2).err_has("such as 4G");
 }
 
 #[test]
@@ -953,7 +920,7 @@ fn a_negative_number_is_refused_with_the_option_and_its_range() {
         ),
         ("ops compare site x.yaml --cleanup -3", "'-3' for '--cleanup <SECONDS>': must be a whole"),
     ] {
-        let said = meshwork(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
+        let said = meshwork(&folder, &arguments.split(' ').collect::<Vec<_>>());
         assert_eq!(said.status, Some(2), "{arguments}");
         assert!(said.err.contains(says), "{arguments}: {}", said.err);
     }
@@ -980,7 +947,7 @@ fn a_wrong_path_of_a_site_or_of_an_output_is_found_before_any_work() {
             "nowhere/x.yaml: this file cannot be written, because its folder does not exist",
         ),
     ] {
-        let said = meshwork(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
+        let said = meshwork(&folder, &arguments.split(' ').collect::<Vec<_>>());
         assert_eq!(sentence(&said), expected, "{arguments}");
         assert_eq!(said.status, Some(2), "{arguments}");
     }

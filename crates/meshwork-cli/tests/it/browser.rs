@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::chromium::{Page, browser};
-use crate::common::{examples, meshwork};
+use crate::common::{call, examples, meshwork};
 
 /// Number of figures that the page shows.
 const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
@@ -17,10 +17,8 @@ const SHEET: u32 = 718;
 
 fn page_of(folder: &Path, example: &str) -> PathBuf {
     let file = examples().join(example).display().to_string();
-    assert_eq!(meshwork(folder, &["run", &file, "--out", "out", "--quiet"]).status, Some(0));
-    let said = meshwork(folder, &["report", "out"]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
-    assert!(said.out.ends_with("written to out/report.html\n"), "{}", said.out);
+    meshwork(folder, &["run", &file, "--out", "out", "--quiet"]).ended(0);
+    call(folder, "report out").ended(0).out_ends("written to out/report.html\n");
     folder.join("out/report.html")
 }
 
@@ -128,10 +126,9 @@ fn what_is_saved_is_what_the_command_writes() {
     let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let page = page_of(folder.path(), "load.toml");
-    let said = meshwork(folder.path(), &["report", "out", "--figures", "figures"]);
-    assert_eq!(said.status, Some(0), "{said:?}");
+    let said = call(&folder, "report out --figures figures").ended(0);
     let files = std::fs::read_dir(folder.path().join("figures")).unwrap().count();
-    assert!(said.out.ends_with(&format!("{files} figures written to figures\n")), "{}", said.out);
+    said.out_ends(&format!("{files} figures written to figures\n"));
     let page = Page::open(&browser, &page);
     page.wait(&format!("{DRAWN} === 4"));
     page.act(KEEP);
@@ -294,8 +291,8 @@ fn bars_sizes_and_one_scenario_have_their_pages() {
     let folder = tempfile::tempdir().unwrap();
     let file = examples().join("sites.toml").display().to_string();
     let arguments = ["run", &file, "--set", "scheduler=fcfs", "--out", "out", "--quiet"];
-    assert_eq!(meshwork(folder.path(), &arguments).status, Some(0));
-    assert_eq!(meshwork(folder.path(), &["report", "out", "--out", "one.html"]).status, Some(0));
+    meshwork(&folder, &arguments).ended(0);
+    call(&folder, "report out --out one.html").ended(0);
     let page = Page::open(&browser, &folder.path().join("one.html"));
     // For a single scenario the page compares no means, but shows the course of its run.
     page.wait(&format!("{DRAWN} === 2"));
@@ -310,12 +307,11 @@ fn papers_have_every_figure_beside_its_claims() {
     let folder = tempfile::tempdir().unwrap();
     let shorter = ["--quick", "--set", "measure.jobs=700", "--set", "replications=2"];
     for figure in [["reproduce", "rsr", "3"], ["reproduce", "lazy", "2a"]] {
-        let said = meshwork(folder.path(), &[&figure[..], &shorter[..]].concat());
-        assert_eq!(said.status, Some(0), "{said:?}");
+        meshwork(&folder, &[&figure[..], &shorter[..]].concat()).ended(0);
     }
     let missing =
         ["reproduce", "intelligent", "Table IV", "--quick", "--set", "workload.path=none.swf"];
-    let said = meshwork(folder.path(), &missing);
+    let said = meshwork(&folder, &missing);
     let last = "every figure beside its claims: reproduction/quick/report.html";
     assert_eq!(said.out.lines().last(), Some(last));
     let page = Page::open(&browser, &folder.path().join("reproduction/quick/report.html"));
@@ -367,9 +363,8 @@ fn a_thousand_scenarios_are_open_at_once() {
         scheduler = 'fcfs'
     ";
     std::fs::write(folder.path().join("thousand.toml"), study).unwrap();
-    let run = ["run", "thousand.toml", "--out", "out", "--quiet"];
-    assert_eq!(meshwork(folder.path(), &run).status, Some(0));
-    assert_eq!(meshwork(folder.path(), &["report", "out"]).status, Some(0));
+    call(&folder, "run thousand.toml --out out --quiet").ended(0);
+    call(&folder, "report out").ended(0);
     let file = folder.path().join("out/report.html");
     assert!(std::fs::metadata(&file).unwrap().len() < 10_000_000);
     let visit = |_| {

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::chromium::{Page, browser};
-use crate::common::{examples, meshwork, skip};
+use crate::common::{call, examples, meshwork, skip};
 use flate2::read::ZlibDecoder;
 use serde_json::Value as Json;
 
@@ -31,17 +31,15 @@ fn of_example(folder: &Path, example: &str, settings: &[&str]) -> PathBuf {
     let file = examples().join(example).display().to_string();
     let mut run = vec!["run", &file, "--out", example, "--quiet"];
     run.extend(settings.iter().flat_map(|setting| ["--set", setting]));
-    let said = meshwork(folder, &run);
-    assert_eq!(said.status, Some(0), "{said:?}");
-    assert_eq!(meshwork(folder, &["report", example]).status, Some(0));
+    meshwork(folder, &run).ended(0);
+    meshwork(folder, &["report", example]).ended(0);
     folder.join(example).join("report.html")
 }
 
 fn of_papers(folder: &Path) -> PathBuf {
     let shorter = ["--quick", "--set", "measure.jobs=800", "--set", "replications=2"];
     for figure in [["reproduce", "rsr", "3"], ["reproduce", "lazy", "2a"]] {
-        let said = meshwork(folder, &[&figure[..], &shorter[..]].concat());
-        assert_eq!(said.status, Some(0), "{said:?}");
+        meshwork(folder, &[&figure[..], &shorter[..]].concat()).ended(0);
     }
     folder.join("reproduction/quick/report.html")
 }
@@ -75,23 +73,12 @@ fn of_topologies(folder: &Path) -> PathBuf {
         ));
     }
     fs::write(folder.join("jobs.txt"), sacct).unwrap();
-    let import = [
-        "ops",
-        "import",
-        "--sacct",
-        "jobs.txt",
-        "--topology",
-        "topology.yaml",
-        "--conf",
-        "slurm.conf",
-        "--out",
-        "site",
-    ];
-    let said = meshwork(folder, &import);
-    assert_eq!(said.status, Some(0), "{said:?}");
-    let compare = ["ops", "compare", "site", "fine.yaml", "--report", "compared.html", "--anyway"];
-    let said = meshwork(folder, &compare);
-    assert_eq!(said.status, Some(0), "{said:?}");
+    call(
+        folder,
+        "ops import --sacct jobs.txt --topology topology.yaml --conf slurm.conf --out site",
+    )
+    .ended(0);
+    call(folder, "ops compare site fine.yaml --report compared.html --anyway").ended(0);
     folder.join("compared.html")
 }
 

@@ -73,7 +73,7 @@ fn the_last_numbers_stand_on_the_page_and_it_says_when_nobody_answers() {
     page.wait("document.querySelector('.study > .runs').textContent.startsWith('16 of 16 runs, ')");
     assert_eq!(page.console(), Vec::<String>::new());
     // The tables have the cells of the report of the same folder.
-    assert_eq!(common::meshwork(folder.path(), &["report", "out"]).status, Some(0));
+    common::call(&folder, "report out").ended(0);
     let report = Page::open(&browser, &folder.path().join("out/report.html"));
     let cells =
         "[...document.querySelectorAll('details.numbers td')].map((cell) => cell.textContent)";

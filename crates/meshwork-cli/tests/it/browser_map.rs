@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::chromium::{Page, browser};
-use crate::common::meshwork;
+use crate::common::{call, meshwork};
 use meshwork::job::{Cause, Time};
 use meshwork::observe::{JobId, Observer};
 use meshwork::topology::Topology;
@@ -38,10 +38,8 @@ fn made(head: &str, tail: &str, options: &[&str]) -> TempDir {
          sizes = 'uniform'\nruntimes = {{ name = 'exponential', mean = 5.0 }}\n{tail}"
     );
     std::fs::write(folder.path().join("a.toml"), text).unwrap();
-    let said = meshwork(folder.path(), &["run", "a.toml", "--out", "out", "--quiet"]);
-    assert_eq!(said.status, Some(0), "{said:?}");
-    let said = meshwork(folder.path(), &[&["report", "out"], options].concat());
-    assert_eq!(said.status, Some(0), "{said:?}");
+    call(&folder, "run a.toml --out out --quiet").ended(0);
+    meshwork(&folder, &[&["report", "out"], options].concat()).ended(0);
     folder
 }
 
@@ -634,8 +632,8 @@ fn scrubbing_fifty_thousand_jobs() {
                 name = 'synthetic'\nload = 0.7\nsizes = { name = 'uniform', max = [12, 12] }\n\
                 runtimes = { name = 'exponential', mean = 5.0 }\n";
     std::fs::write(folder.path().join("a.toml"), text).unwrap();
-    meshwork(folder.path(), &["run", "a.toml", "--out", "out", "--quiet"]);
-    meshwork(folder.path(), &["report", "out", "--jobs", "50000"]);
+    call(&folder, "run a.toml --out out --quiet");
+    call(&folder, "report out --jobs 50000");
     let page = opened(&browser, folder.path());
     let size = std::fs::metadata(folder.path().join("out/report.html")).unwrap().len();
     let places = "(() => { let seed = 1; return Array.from({ length: 200 }, () => (seed = seed * 48271 % 2147483647) / 2147483647); })()";

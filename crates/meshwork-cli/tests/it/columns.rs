@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{examples, meshwork};
+use crate::common::{call, examples, meshwork};
 use serde_json::Value;
 
 /// Jobs with constraints, owners, deadlines and predecessors; the allocator respects constraints.
@@ -32,8 +32,7 @@ fn the_jobs_of_a_run_are_a_table_that_gives_the_same_schedule() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("study.toml"), STUDY).unwrap();
     fs::write(folder.path().join("jobs.csv"), JOBS).unwrap();
-    let first = meshwork(folder.path(), &["run", "study.toml", "--out", "first"]);
-    assert_eq!(first.status, Some(0), "{first:?}");
+    call(&folder, "run study.toml --out first").ended(0);
     let of_first = jobs(&folder.path().join("first"), ".csv");
     let text = fs::read_to_string(&of_first).unwrap();
     let header = text.lines().next().unwrap();
@@ -44,8 +43,7 @@ fn the_jobs_of_a_run_are_a_table_that_gives_the_same_schedule() {
     );
     for (ending, out) in [(".csv", "again"), (".parquet", "of_parquet")] {
         let path = format!("workload.path={}", jobs(&folder.path().join("first"), ending));
-        let again = meshwork(folder.path(), &["run", "study.toml", "--set", &path, "--out", out]);
-        assert_eq!(again.status, Some(0), "{again:?}");
+        meshwork(&folder, &["run", "study.toml", "--set", &path, "--out", out]).ended(0);
         let of_again = jobs(&folder.path().join(out), ".csv");
         assert_eq!(fs::read_to_string(of_again).unwrap(), text);
     }
@@ -59,19 +57,19 @@ fn the_jobs_of_a_run_are_a_table_that_gives_the_same_schedule() {
 fn what_is_converted_says_what_it_cannot_hold() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("jobs.csv"), JOBS).unwrap();
-    let said = meshwork(folder.path(), &["trace", "convert", "jobs.csv", "jobs.swf"]);
+    let said = call(&folder, "trace convert jobs.csv jobs.swf");
     assert_eq!(
         said.out,
         "jobs.swf: 7 jobs written\n  \
          left out, because a log has no place for it: priority, deadline, nodes_max, contiguous\n  \
          names became numbers, from 1 in the order of the log: user, queue\n"
     );
-    let table = meshwork(folder.path(), &["trace", "convert", "jobs.csv", "again.csv"]);
+    let table = call(&folder, "trace convert jobs.csv again.csv");
     assert_eq!(table.out, "again.csv: 7 jobs written\n");
     fs::write(folder.path().join("jobs.csv"), JOBS.replace("contiguous", "contigous")).unwrap();
-    let said = meshwork(folder.path(), &["trace", "convert", "jobs.csv", "third.csv"]);
+    let said = call(&folder, "trace convert jobs.csv third.csv");
     let begins = "error: jobs.csv: unknown column `contigous` (did you mean `contiguous`? known: contiguous, ";
-    assert!(said.err.starts_with(begins), "{said:?}");
+    said.err_begins(begins);
 }
 
 #[test]
@@ -84,8 +82,8 @@ fn hours_of_a_model_are_hours_and_those_of_an_abstract_clock_its_unit() {
         );
         fs::write(folder.path().join("study.toml"), study).unwrap();
         let unit = format!("time_unit={unit}");
-        let said = meshwork(folder.path(), &["run", "study.toml", "--set", &unit]).out;
-        let json = meshwork(folder.path(), &["run", "study.toml", "--set", &unit, "--json"]).out;
+        let said = meshwork(&folder, &["run", "study.toml", "--set", &unit]).out;
+        let json = meshwork(&folder, &["run", "study.toml", "--set", &unit, "--json"]).out;
         let json: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
         let line = said.lines().find(|line| line.starts_with("times in ")).unwrap().to_owned();
         let row = said.lines().find(|line| line.starts_with("turnaround")).unwrap();
@@ -112,9 +110,9 @@ fn hours_of_a_model_are_hours_and_those_of_an_abstract_clock_its_unit() {
 fn the_example_of_every_help_works_on_the_first_study() {
     let folder = tempfile::tempdir().unwrap();
     let study = examples().join("first.toml").display().to_string();
-    let help = meshwork(folder.path(), &["run", "--help"]).out;
+    let help = call(&folder, "run --help").out;
     assert!(help.contains("workload.load=0.7"));
-    let show = |setting: &str| meshwork(folder.path(), &["show", &study, "--set", setting]);
+    let show = |setting: &str| meshwork(&folder, &["show", &study, "--set", setting]);
     let (short, long) = (show("workload.load=0.7"), show("workload.scale={ load = 0.7 }"));
     assert_eq!((short.status, &short.out), (Some(0), &long.out));
 }
@@ -129,8 +127,6 @@ fn names_are_suggested_whatever_their_case_and_wherever_they_are() {
         ),
         (&["list", "Allocater"], "error: unknown kind `Allocater` (did you mean `allocator`?"),
     ] {
-        let said = meshwork(folder.path(), words);
-        assert_eq!(said.status, Some(2));
-        assert!(said.err.starts_with(begins), "{said:?}");
+        meshwork(&folder, words).ended(2).err_begins(begins);
     }
 }

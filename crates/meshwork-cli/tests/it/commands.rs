@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{examples, line, meshwork};
+use crate::common::{call, examples, line, meshwork};
 use serde_json::Value;
 
 #[test]
@@ -12,12 +12,11 @@ fn a_study_that_is_shown_can_be_run_and_gives_the_same() {
                  measure = { jobs = 100 }\n[workload]\nname = 'synthetic'\nload = 0.4\nsizes = 'uniform'\n\
                  runtimes = { name = 'exponential', mean = 5.0 }\n";
     fs::write(folder.path().join("study.toml"), study).unwrap();
-    let shown = meshwork(folder.path(), &["show", "study.toml"]);
-    assert_eq!((shown.status, shown.err.as_str()), (Some(0), ""));
+    let shown = call(&folder, "show study.toml").succeeded();
     fs::write(folder.path().join("shown.toml"), &shown.out).unwrap();
-    let run = |file: &str| meshwork(folder.path(), &["run", file]).out;
+    let run = |file: &str| meshwork(&folder, &["run", file]).out;
     assert_eq!(run("shown.toml"), run("study.toml"));
-    let again = meshwork(folder.path(), &["show", "shown.toml"]);
+    let again = call(&folder, "show shown.toml");
     assert_eq!(again.out, shown.out);
 }
 
@@ -26,8 +25,7 @@ fn every_scenario_of_a_sweep_is_shown_with_its_keys() {
     let folder = tempfile::tempdir().unwrap();
     let study = examples().join("load.toml");
     let study = study.to_str().unwrap();
-    let shown = meshwork(folder.path(), &["show", study]);
-    assert_eq!(shown.status, Some(0));
+    let shown = meshwork(&folder, &["show", study]).ended(0);
     let comments: Vec<&str> = shown.out.lines().filter(|line| line.starts_with('#')).collect();
     assert_eq!(comments.len(), 8);
     assert_eq!(comments[0], "# scenario 1 of 8: allocator = \"first_fit\", workload.load = 0.2");
@@ -35,7 +33,7 @@ fn every_scenario_of_a_sweep_is_shown_with_its_keys() {
         comments[7],
         "# scenario 8 of 8: allocator = \"frame_sliding\", workload.load = 0.5"
     );
-    let json = meshwork(folder.path(), &["show", study, "--json", "--set", "workload.load=0.3"]);
+    let json = meshwork(&folder, &["show", study, "--json", "--set", "workload.load=0.3"]);
     let lines = json.json_lines();
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[1]["scenario"]["workload.load"], 0.3);
@@ -49,8 +47,7 @@ fn results_come_as_json_with_null_for_what_was_not_measured() {
     let study = "name = 'one'\nmachine = { topology = 'flat', processors = 4 }\n\
                  workload = { name = 'swf', path = 'log.swf' }\n[sweep]\nscheduler = ['fcfs', 'easy']\n";
     fs::write(folder.path().join("study.toml"), study).unwrap();
-    let said = meshwork(folder.path(), &["run", "study.toml", "--json"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = call(&folder, "run study.toml --json").succeeded();
     let lines = said.json_lines();
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[1]["study"], "one");
@@ -59,7 +56,7 @@ fn results_come_as_json_with_null_for_what_was_not_measured() {
         lines[1]["metrics"]["turnaround"],
         serde_json::json!({ "mean": 10.0, "half_width": null, "replications": 1, "method": null })
     );
-    let quiet = meshwork(folder.path(), &["run", "study.toml", "--quiet", "--out", "out"]);
+    let quiet = call(&folder, "run study.toml --quiet --out out");
     assert_eq!((quiet.status, quiet.out.as_str(), quiet.err.as_str()), (Some(0), "", ""));
     assert!(folder.path().join("out/summary.csv").is_file());
 }
@@ -72,11 +69,10 @@ fn drawn_speeds_are_shown_and_printed_with_the_results() {
                  speed = 2 }]\nspeeds = { variance = 0.02 }\n[workload]\nname = 'lublin'\n\
                  processors = 8\n[sweep]\n'machine.speeds.variance' = [0.0, 0.02]\n";
     fs::write(folder.path().join("study.toml"), study).unwrap();
-    let said = meshwork(folder.path(), &["run", "study.toml", "--json", "--out", "out"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = call(&folder, "run study.toml --json --out out").succeeded();
     let lines = said.json_lines();
     assert_eq!(lines[0]["speeds"], serde_json::json!([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]));
-    let shown = meshwork(folder.path(), &["show", "study.toml", "--json"]);
+    let shown = call(&folder, "show study.toml --json");
     let shown: Value = serde_json::from_str(shown.out.lines().nth(1).unwrap()).unwrap();
     assert_eq!(shown["speeds"], lines[1]["speeds"]);
     // With a variance of 0.02, one of the two relative speeds is 0.1 above 1, the other 0.1 below.
@@ -90,12 +86,11 @@ fn drawn_speeds_are_shown_and_printed_with_the_results() {
         csv.starts_with("machine.speeds.variance,replication,site,speed\n0.0,0,0,1\n0.0,0,1,2\n")
     );
     assert_eq!(csv.lines().count(), 1 + 2 * 3 * 2);
-    let text = meshwork(folder.path(), &["show", "study.toml"]).out;
+    let text = call(&folder, "show study.toml").out;
     assert!(text.contains("\n# speeds in replication 3: 1, 2\n"), "{text}");
-    let table = meshwork(folder.path(), &["run", "study.toml", "--out", "out"]).out;
+    let table = call(&folder, "run study.toml --out out").out;
     assert!(table.contains("note: the speeds of the sites are drawn anew"), "{table}");
-    let checked = meshwork(folder.path(), &["check", "out"]);
-    assert_eq!(checked.status, Some(0), "{checked:?}");
+    call(&folder, "check out").ended(0);
 }
 
 #[test]
@@ -107,40 +102,36 @@ fn several_studies_have_a_folder_each() {
                  'log.swf' }\n";
     fs::write(folder.path().join("a.toml"), study).unwrap();
     fs::write(folder.path().join("b.toml"), study).unwrap();
-    let said = meshwork(folder.path(), &["run", "a.toml", "b.toml", "--out", "out"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = call(&folder, "run a.toml b.toml --out out").succeeded();
     for name in ["a", "b"] {
         assert!(folder.path().join("out").join(name).join("summary.csv").is_file());
-        assert!(said.out.contains(&format!("written to out/{name}: runs.jsonl, summary.csv\n")));
+        said.out_has(&format!("written to out/{name}: runs.jsonl, summary.csv\n"));
     }
     // If one study is invalid, no run is started.
     fs::write(folder.path().join("b.toml"), "scheduler = 'none'\n".to_owned() + study).unwrap();
-    let said = meshwork(folder.path(), &["run", "a.toml", "b.toml", "--out", "other"]);
-    assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+    call(&folder, "run a.toml b.toml --out other").refused();
     assert!(!folder.path().join("other").exists());
 }
 
 #[test]
 fn everything_is_listed_and_can_be_looked_up() {
     let folder = tempfile::tempdir().unwrap();
-    let json = meshwork(folder.path(), &["list", "--json"]);
-    assert_eq!(json.status, Some(0));
-    let text = meshwork(folder.path(), &["list"]).out;
+    let json = call(&folder, "list --json").ended(0);
+    let text = call(&folder, "list").out;
     let mut kinds = Vec::new();
     for line in json.out.lines() {
         let entry: Value = serde_json::from_str(line).unwrap();
         let (kind, name) = (entry["kind"].as_str().unwrap(), entry["name"].as_str().unwrap());
         kinds.push(kind.to_owned());
         assert!(text.lines().any(|line| line.trim_start().starts_with(name)), "{name}");
-        let one = meshwork(folder.path(), &["list", kind, name]);
-        assert_eq!(one.status, Some(0));
-        assert!(one.out.starts_with(&format!("{name}: a")), "{}", one.out);
+        let one = meshwork(&folder, &["list", kind, name]).ended(0);
+        one.out_begins(&format!("{name}: a"));
         for alias in entry["aliases"].as_array().unwrap() {
-            let by_alias = meshwork(folder.path(), &["list", kind, alias.as_str().unwrap()]);
+            let by_alias = meshwork(&folder, &["list", kind, alias.as_str().unwrap()]);
             assert_eq!(by_alias.out, one.out);
         }
         for param in entry["parameters"].as_array().unwrap() {
-            assert!(one.out.contains(param["name"].as_str().unwrap()), "{}", one.out);
+            one.out_has(param["name"].as_str().unwrap());
         }
         for line in text.lines().chain(one.out.lines()) {
             assert!(line.chars().count() <= 100, "{line}");
@@ -148,22 +139,20 @@ fn everything_is_listed_and_can_be_looked_up() {
     }
     kinds.dedup();
     assert_eq!(kinds.len(), 18);
-    let plural = meshwork(folder.path(), &["list", "allocators"]).out;
-    assert_eq!(plural, meshwork(folder.path(), &["list", "allocator"]).out);
+    let plural = call(&folder, "list allocators").out;
+    assert_eq!(plural, call(&folder, "list allocator").out);
     assert!(plural.starts_with("allocators\n  first_fit"), "{plural}");
     // A name alone is searched for in every kind.
-    let of = |words: &[&str]| meshwork(folder.path(), &[&["list"], words].concat()).out;
+    let of = |words: &[&str]| meshwork(&folder, &[&["list"], words].concat()).out;
     let (selector, allocator) = (of(&["selector", "first_fit"]), of(&["allocator", "first_fit"]));
     assert_eq!(of(&["first_fit"]), format!("{selector}\n{allocator}"));
     assert_eq!(of(&["FCFS"]), of(&["scheduler", "fcfs"]));
     let named = of(&["--grep", "Compaction"]);
     assert!(named.lines().count() < text.lines().count() / 4, "{named}");
     assert!(of(&["allocator", "--grep", "first free block"]).contains("\n  first_fit "));
-    let none = meshwork(folder.path(), &["list", "--grep", "no such words"]);
-    assert_eq!(none.status, Some(2));
-    assert!(none.err.contains("--grep no such words: no entry has this text"), "{none:?}");
-    let shown = meshwork(folder.path(), &["show", "first_fit"]);
-    assert!(shown.err.contains("`meshwork list first_fit`"), "{shown:?}");
+    let none = meshwork(&folder, &["list", "--grep", "no such words"]).ended(2);
+    none.err_has("--grep no such words: no entry has this text");
+    call(&folder, "show first_fit").err_has("`meshwork list first_fit`");
 }
 
 #[test]
@@ -177,17 +166,13 @@ fn a_log_is_cleaned_and_its_table_gives_the_same_results() {
         line(4, 150, 8, 1, 5),
     ];
     fs::write(folder.path().join("log.swf"), log.concat()).unwrap();
-    let said = meshwork(folder.path(), &["trace", "convert", "log.swf", "clean.swf.gz"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = call(&folder, "trace convert log.swf clean.swf.gz").succeeded();
     assert_eq!(
         said.out,
         "clean.swf.gz: 3 jobs written\n  1 lines left out: the run time is not known\n  1 jobs stood \
          below one submitted later: all are sorted now\n"
     );
-    assert_eq!(
-        meshwork(folder.path(), &["trace", "convert", "log.swf", "log.csv"]).status,
-        Some(0)
-    );
+    assert_eq!(call(&folder, "trace convert log.swf log.csv").status, Some(0));
     let study = "machine = { topology = 'flat', processors = 16 }\nworkload = { name = 'swf', path = \
                  'log.swf' }\nmeasure = { metrics = ['wait', 'turnaround', 'makespan'] }\n";
     fs::write(folder.path().join("study.toml"), study).unwrap();
@@ -195,19 +180,19 @@ fn a_log_is_cleaned_and_its_table_gives_the_same_results() {
         let settings = settings.iter().flat_map(|setting| ["--set", setting]);
         let arguments: Vec<&str> =
             ["run", "study.toml", "--json"].into_iter().chain(settings).collect();
-        meshwork(folder.path(), &arguments).out
+        meshwork(&folder, &arguments).out
     };
     let whole = run(&[]);
     assert!(whole.starts_with("{\"study\":\"study\""), "{whole}");
     assert_eq!(run(&["workload.path=clean.swf.gz"]), whole);
     assert_eq!(run(&["workload={ name = 'table', path = 'log.csv' }"]), whole);
-    let info = meshwork(folder.path(), &["trace", "info", "log.swf", "--json"]);
+    let info = call(&folder, "trace info log.swf --json");
     let info = info.json();
     assert_eq!(
         (&info["jobs"], &info["unusable"], &info["load"]),
         (&3.into(), &1.into(), &Value::from((40.0 + 360.0 + 8.0) / 1600.0))
     );
-    let text = meshwork(folder.path(), &["trace", "info", "log.swf"]).out;
+    let text = call(&folder, "trace info log.swf").out;
     assert!(
         text.starts_with("log.swf\nfirst submit  50 s\nlast submit   150 s\n3 jobs over 0.00116 days for 16 processors, load 0.255\n"),
         "{text}"
@@ -217,19 +202,19 @@ fn a_log_is_cleaned_and_its_table_gives_the_same_results() {
 #[test]
 fn pages_and_completions_are_written() {
     let folder = tempfile::tempdir().unwrap();
-    let page = meshwork(folder.path(), &["man"]);
+    let page = call(&folder, "man");
     assert!(page.status == Some(0) && page.out.contains(".TH meshwork 1"), "{page:?}");
-    assert_eq!(meshwork(folder.path(), &["man", "pages"]).status, Some(0));
+    call(&folder, "man pages").ended(0);
     for name in ["meshwork.1", "meshwork-run.1", "meshwork-trace-convert.1"] {
         assert!(folder.path().join("pages").join(name).is_file(), "{name}");
     }
     for shell in ["bash", "zsh", "fish"] {
-        let script = meshwork(folder.path(), &["completions", shell]);
+        let script = meshwork(&folder, &["completions", shell]);
         assert!(script.status == Some(0) && script.out.contains("meshwork"), "{shell}");
     }
-    let nothing = meshwork(folder.path(), &[]);
+    let nothing = meshwork(&folder, &[]);
     assert!(nothing.status == Some(2) && nothing.err.contains("Usage: meshwork"), "{nothing:?}");
-    let help = meshwork(folder.path(), &["run", "--help"]);
+    let help = call(&folder, "run --help");
     assert!(help.status == Some(0) && help.out.contains("Example"), "{help:?}");
 }
 
@@ -237,7 +222,7 @@ fn pages_and_completions_are_written() {
 fn a_run_of_a_report_is_named_by_its_numbers() {
     let folder = tempfile::tempdir().unwrap();
     for wrong in ["x", "0", "1/0", "1/2/3", ""] {
-        let said = meshwork(folder.path(), &["report", "out", "--run", wrong]);
+        let said = meshwork(&folder, &["report", "out", "--run", wrong]);
         let sentence =
             "a run is the number of a scenario, or that and the number of a replication, as in 3/2";
         assert!(said.status != Some(0) && said.err.contains(sentence), "{wrong}: {said:?}");

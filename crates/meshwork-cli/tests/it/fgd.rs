@@ -32,8 +32,7 @@ const FILES: [&str; 6] = ["reproduce", "fgd", "--nodes", "nodes.csv", "--tasks",
 fn each_rule_has_a_mean_at_each_load() {
     let folder = tempfile::tempdir().unwrap();
     traces(folder.path());
-    let said = meshwork(folder.path(), &[&FILES[..], &["--seeds", "3", "--json"]].concat());
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = meshwork(&folder, &[&FILES[..], &["--seeds", "3", "--json"]].concat()).succeeded();
     let points = said.json_lines();
     let allocation = |rule: &str, arrived: u64| {
         let point =
@@ -49,9 +48,9 @@ fn each_rule_has_a_mean_at_each_load() {
     assert!(allocation("06-FGD", 130) > allocation("01-Random", 130));
     assert!(points.iter().any(|point| point["se"].as_f64().is_some_and(|se| se > 0.0)));
 
-    let table = meshwork(folder.path(), &[&FILES[..], &["--seeds", "1"]].concat());
-    assert!(table.out.starts_with("10 nodes, 60 tasks: "), "{}", table.out);
-    assert!(table.out.contains("06-FGD"), "{}", table.out);
+    let table = meshwork(&folder, &[&FILES[..], &["--seeds", "1"]].concat());
+    table.out_begins("10 nodes, 60 tasks: ");
+    table.out_has("06-FGD");
 }
 
 #[test]
@@ -59,9 +58,7 @@ fn what_is_wrong_with_a_trace_is_said_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     traces(folder.path());
     let refused = |arguments: &[&str], words: &str| {
-        let said = meshwork(folder.path(), arguments);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{words}: {}", said.err);
-        assert!(said.err.contains(words), "{words}: {}", said.err);
+        meshwork(&folder, arguments).refused().err_has(words);
     };
     refused(&["reproduce", "fgd"], "needs --nodes FILE and --tasks FILE");
     refused(&["reproduce", "rsr", "--seeds", "3"], "are for `meshwork reproduce fgd`, not for rsr");
@@ -90,8 +87,7 @@ fn published_means_are_reached() {
     for workload in ["openb_pod_list_default", "openb_pod_list_multigpu20"] {
         let tasks = shared.join(format!("{workload}.csv.gz")).display().to_string();
         let arguments = ["reproduce", "fgd", "--nodes", &nodes, "--tasks", &tasks, "--json"];
-        let said = meshwork(&shared, &arguments);
-        assert_eq!(said.status, Some(0), "{}", said.err);
+        let said = meshwork(&shared, &arguments).ended(0);
         let points = said.json_lines();
         let mut compared = 0;
         for row in published.lines().filter(|row| row.starts_with(&format!("{workload},"))) {

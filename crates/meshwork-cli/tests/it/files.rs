@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Said, examples, meshwork, skip};
+use crate::common::{Said, call, examples, meshwork, skip};
 
 const GENERATE: [&str; 6] = ["trace", "generate", "--jobs", "20", "--processors", "16"];
 
@@ -18,7 +18,7 @@ fn generate(folder: &Path, output: &str) -> Said {
 fn no_file_is_replaced_unless_that_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    assert_eq!(generate(path, "log.swf").status, Some(0));
+    generate(path, "log.swf").ended(0);
     fs::write(path.join("mine.swf"), "mine").unwrap();
     for arguments in [
         &[&GENERATE[..], &["mine.swf"]].concat()[..],
@@ -26,17 +26,15 @@ fn no_file_is_replaced_unless_that_is_asked_for() {
         &["trace", "fit", "log.swf", "--output", "mine.swf"],
         &["ops", "propose", "nowhere", "--out", "mine.swf"],
     ] {
-        let said = meshwork(path, arguments);
+        let said = meshwork(path, arguments).refused();
         assert_eq!(
             said.err,
             "error: mine.swf: there is such a file already, and it stays as it is: name another, or \
              give `--replace`\n"
         );
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
         assert_eq!(fs::read_to_string(path.join("mine.swf")).unwrap(), "mine");
     }
-    let said = meshwork(path, &["trace", "convert", "log.swf", "mine.swf", "--replace"]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    call(path, "trace convert log.swf mine.swf --replace").ended(0);
     fs::write(path.join("empty.swf"), "").unwrap();
     assert_eq!(generate(path, "empty.swf").status, Some(0), "nothing is lost");
 }
@@ -51,13 +49,12 @@ fn a_page_or_table_replaces_only_one_of_its_kind() {
         &["ops", "compare", "nowhere", "a.yaml", "--report", "mine.html"],
         &["ops", "fidelity", "nowhere", "--starts", "mine.html"],
     ] {
-        let said = meshwork(path, arguments);
+        let said = meshwork(path, arguments).refused();
         assert_eq!(
             said.err,
             "error: mine.html: there is such a file already, which this command did not write, and it \
              stays as it is: name another\n"
         );
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
         assert_eq!(fs::read_to_string(path.join("mine.html")).unwrap(), "mine");
     }
     for _ in 0..2 {
@@ -69,7 +66,7 @@ fn a_page_or_table_replaces_only_one_of_its_kind() {
 #[cfg(target_os = "linux")]
 fn a_folder_that_takes_nothing_is_named() {
     let folder = two_studies();
-    let said = meshwork(folder.path(), &["run", "one.toml", "--out", "/proc/results"]);
+    let said = call(&folder, "run one.toml --out /proc/results");
     assert_eq!(
         (said.status, said.err.as_str()),
         (
@@ -91,8 +88,7 @@ fn a_device_stays_a_device() {
         skip("tools", "no device can be made here: that takes the rights of root");
         return;
     }
-    let said = generate(folder.path(), "null");
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    generate(folder.path(), "null").succeeded();
     assert!(fs::metadata(&path).unwrap().file_type().is_char_device());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
 }
@@ -108,8 +104,7 @@ fn a_pipe_is_written_to() {
         let path = path.clone();
         move || fs::read_to_string(path).unwrap()
     });
-    let said = generate(folder.path(), "pipe");
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    generate(folder.path(), "pipe").succeeded();
     assert!(generate(folder.path(), "log.swf").status == Some(0));
     assert_eq!(reader.join().unwrap(), fs::read_to_string(folder.path().join("log.swf")).unwrap());
     assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
@@ -157,8 +152,7 @@ fn two_studies() -> tempfile::TempDir {
     fs::write(folder.path().join("one.toml"), STUDY).unwrap();
     fs::write(folder.path().join("other.toml"), format!("# Another.\n{STUDY}")).unwrap();
     fs::write(folder.path().join("named.toml"), format!("name = 'one'\n{STUDY}")).unwrap();
-    let said = meshwork(folder.path(), &["run", "one.toml", "--out", "results"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    call(&folder, "run one.toml --out results").succeeded();
     folder
 }
 
@@ -177,7 +171,8 @@ fn the_results_of_another_study_are_not_replaced_unless_that_is_asked_for() {
         ),
         (&["--shard", "0/1"], "`--out`"),
     ] {
-        let said = meshwork(path, &[&["run", "other.toml", "--out", "results"], more].concat());
+        let said =
+            meshwork(path, &[&["run", "other.toml", "--out", "results"], more].concat()).refused();
         assert_eq!(
             said.err,
             format!(
@@ -185,11 +180,10 @@ fn the_results_of_another_study_are_not_replaced_unless_that_is_asked_for() {
                  another {way}\n"
             )
         );
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
         assert_eq!(kept.map(read), before);
     }
-    let submit = meshwork(path, &["submit", "other.toml", "--out", "results", "--engine", "slurm"]);
-    assert!(submit.err.contains("this folder holds the study `one`"), "{submit:?}");
+    let submit = call(path, "submit other.toml --out results --engine slurm");
+    submit.err_has("this folder holds the study `one`");
     assert_eq!(kept.map(read), before);
     // Four ways to continue the study `one` in its folder: from a file of another name, with more
     // replications, from the results folder itself, and with a sweep.
@@ -199,17 +193,13 @@ fn the_results_of_another_study_are_not_replaced_unless_that_is_asked_for() {
         &["results/experiment.toml"],
         &["one.toml", "--set", "sweep.scheduler=['fcfs', 'easy']"],
     ] {
-        let said = meshwork(path, &[&["run", "--out", "results"], study].concat());
-        assert_eq!(said.status, Some(0), "{said:?}");
+        meshwork(path, &[&["run", "--out", "results"], study].concat()).ended(0);
     }
     let runs = || fs::read_to_string(results.join("runs.jsonl")).unwrap().lines().count();
     let all = runs();
-    let said = meshwork(path, &["run", "other.toml", "--out", "results", "--replace"]);
-    assert_eq!(said.status, Some(0), "{said:?}");
-    assert!(said.err.contains("its runs are kept"), "{said:?}");
+    call(path, "run other.toml --out results --replace").ended(0).err_has("its runs are kept");
     assert_eq!(runs(), all, "its only run is one of those, and the others are kept");
-    let report = meshwork(path, &["run", "one.toml", "--out", "results"]);
-    assert!(report.err.contains("this folder holds the study `other`"), "{report:?}");
+    call(path, "run one.toml --out results").err_has("this folder holds the study `other`");
 }
 
 #[test]
@@ -218,16 +208,14 @@ fn a_table_that_no_study_wrote_is_not_replaced() {
     let path = folder.path();
     fs::create_dir(path.join("mine")).unwrap();
     fs::write(path.join("mine/summary.csv"), "mine").unwrap();
-    let said = meshwork(path, &["run", "one.toml", "--out", "mine"]);
+    let said = call(path, "run one.toml --out mine").ended(2);
     assert_eq!(
         said.err,
         "error: mine: the file summary.csv in this folder is of no study: give another folder, \
          or `--replace` (from Python `replace=True`) to lose it\n"
     );
-    assert_eq!(said.status, Some(2));
     assert_eq!(fs::read_dir(path.join("mine")).unwrap().count(), 1);
-    let said = meshwork(path, &["run", "one.toml", "--out", "mine", "--replace"]);
-    assert_eq!(said.status, Some(0), "{said:?}");
+    call(path, "run one.toml --out mine --replace").ended(0);
 }
 
 /// Folders `home`, with all files of a Slurm machine's study, and `elsewhere`.
@@ -284,8 +272,8 @@ fn a_study_of_a_slurm_machine_has_what_it_needs_in_its_folder() {
     done(&elsewhere, &["report", "../again"]);
     // Run from its original file, the study reads the files of its machine again, even if all runs
     // are stored.
-    let said = meshwork(&home, &["run", "production.toml", "--out", "../results"]);
-    assert!(said.err.contains("site/topology.yaml: there is no such file"), "{said:?}");
+    let said = call(&home, "run production.toml --out ../results");
+    said.err_has("site/topology.yaml: there is no such file");
 }
 
 #[test]
@@ -324,33 +312,30 @@ fn an_import_replaces_only_what_an_import_wrote() {
     let import = || meshwork(path, &[&["ops", "import", "-o", "site"], &files[..]].concat());
     fs::create_dir(path.join("site")).unwrap();
     fs::write(path.join("site/jobs.csv"), "submit,runtime,nodes\n0,5,2\n").unwrap();
-    let said = import();
+    let said = import().ended(2);
     assert_eq!(
         said.err,
         "error: site: this folder has something else in it: a site goes into a folder of its own\n"
     );
-    assert_eq!(said.status, Some(2));
     assert_eq!(fs::read_dir(path.join("site")).unwrap().count(), 1);
     fs::remove_file(path.join("site/jobs.csv")).unwrap();
     for _ in 0..2 {
-        let said = import();
-        assert_eq!(said.status, Some(0), "{said:?}");
+        import().ended(0);
     }
     let jobs = fs::read_to_string(path.join("site/jobs.csv")).unwrap();
     assert!(jobs.contains(",'=1+2,"), "a spreadsheet must not compute it: {jobs}");
     fs::write(path.join("site/jobs.csv"), jobs.replace("1010", "1011")).unwrap();
-    let said = import();
+    let said = import().ended(2);
     assert_eq!(
         said.err,
         "error: site: jobs.csv in this folder is not as an import wrote it, and would be lost: \
          give another folder, or \
          move it away\n"
     );
-    assert_eq!(said.status, Some(2));
     assert!(fs::read_to_string(path.join("site/jobs.csv")).unwrap().contains("1011"));
     // A site of an earlier version has no digests of its files. So an import replaces it unchecked.
     fs::write(path.join("site/quality.json"), "{\"stays\": 1}").unwrap();
-    assert_eq!(import().status, Some(0));
+    import().ended(0);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use crate::common::{Said, command, meshwork, said};
+use crate::common::{Said, call, command, meshwork, said};
 
 /// Control characters: escape, 8-bit CSI, bell, carriage return, and a mark that reverses text.
 const OBEYED: [char; 5] = ['\u{1b}', '\u{9b}', '\u{7}', '\r', '\u{202e}'];
@@ -75,18 +75,16 @@ fn folder() -> tempfile::TempDir {
 fn a_study_with_a_hostile_name_is_run_shown_watched_and_reported() {
     let folder = folder();
     let path = folder.path();
-    let ran = tried(path, &["run", "study.toml", "--out", "out"]);
-    assert_eq!(ran.status, Some(0), "{ran:?}");
+    tried(path, &["run", "study.toml", "--out", "out"]).ended(0);
     tried(path, &["run", "study.toml", "--json"]);
-    let watched = tried(path, &["watch", "study.toml", "--max-frames", "3"]);
-    assert_eq!(watched.status, Some(0), "{watched:?}");
-    let shown = meshwork(path, &["show", "study.toml"]);
+    tried(path, &["watch", "study.toml", "--max-frames", "3"]).ended(0);
+    let shown = call(path, "show study.toml");
     assert!(!shown.out.contains(OBEYED) && shown.err.is_empty(), "{shown:?}");
     tried(path, &["show", "study.toml", "--json"]);
-    let page = meshwork(path, &["report", "out", "--out", "page.html"]);
+    let page = call(path, "report out --out page.html");
     is_clean(&page.err, "report");
     is_clean(&page.out, "report");
-    let checked = meshwork(path, &["check", "out"]);
+    let checked = call(path, "check out");
     is_clean(&format!("{}{}", checked.out, checked.err), "check");
     let page = fs::read_to_string(path.join("page.html")).unwrap();
     assert!(page.contains("a\\u001b[31m"), "the page has the name");
@@ -106,7 +104,7 @@ fn what_is_wrong_is_said_without_obeying_it() {
     let path = folder.path();
     let set = |value: &str| format!("machine={value}");
     // Text that is no TOML is not repeated.
-    is_clean(&meshwork(path, &["run", "text.toml"]).err, "text.toml");
+    is_clean(&call(path, "run text.toml").err, "text.toml");
     // Unknown options are repeated in escaped form.
     for arguments in [
         &["run", "study.toml", "--threads", WORD][..],

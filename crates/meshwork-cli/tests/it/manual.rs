@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use crate::common::{examples, meshwork, without_progress};
+use crate::common::{call, examples, without_progress};
 use meshwork_lab::{Options, Study, run};
 
 fn docs() -> PathBuf {
@@ -99,11 +99,11 @@ fn named(block: &Block) -> Option<&str> {
 fn the_reference_is_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(docs().join("SUMMARY.md"), folder.path().join("SUMMARY.md")).unwrap();
-    let said = meshwork(folder.path(), &["manual", "."]);
+    let said = call(&folder, "manual .");
     assert_eq!((said.status, said.out.as_str(), said.err.as_str()), (Some(0), "", ""));
     if update() {
         let _ = fs::remove_dir_all(docs().join("reference"));
-        assert_eq!(meshwork(&docs(), &["manual", "."]).status, Some(0));
+        call(&docs(), "manual .").ended(0);
     }
     let (made, kept) = (tree(&folder.path().join("reference")), tree(&docs().join("reference")));
     assert!(made.len() > 100, "{} pages", made.len());
@@ -152,7 +152,7 @@ fn every_picture_is_shown_and_every_picture_shown_is_there() {
 #[test]
 fn every_entry_is_defined_in_full_sentences() {
     let folder = tempfile::tempdir().unwrap();
-    let entries = meshwork(folder.path(), &["list", "--json"]).out;
+    let entries = call(&folder, "list --json").out;
     for line in entries.lines() {
         let entry: serde_json::Value = serde_json::from_str(line).unwrap();
         for key in ["definition", "complexity"] {

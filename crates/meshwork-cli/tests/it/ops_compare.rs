@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::backlog::{completed, slurm_machine};
-use crate::common::{Said, meshwork};
+use crate::common::{Said, call, meshwork};
 use meshwork_lab::slurm::folder::{Folder, SlurmMachine};
 use meshwork_slurm::history::Beyond;
 use meshwork_slurm::history::{History, JobRecord};
@@ -122,13 +122,11 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
     assert_eq!(json["baseline"], json!("fine.yaml"));
     assert_eq!(json["topologies"][1]["differences"]["wait"]["mean"], json!(4.0));
     // Check the text output.
-    let said = meshwork(
-        folder.path(),
-        &[&ONE_COPY[..], &["fine.yaml", "--cleanup", "0", "--anyway"]].concat(),
-    );
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    assert!(said.out.contains("from the site's own topology"), "{}", said.out);
-    assert!(said.out.ends_with("decide it: fine.yaml: 1 hour.\n"), "{}", said.out);
+    let said =
+        meshwork(&folder, &[&ONE_COPY[..], &["fine.yaml", "--cleanup", "0", "--anyway"]].concat())
+            .succeeded();
+    said.out_has("from the site's own topology");
+    said.out_ends("decide it: fine.yaml: 1 hour.\n");
     let line = said.out.lines().find(|line| line.starts_with("wait, s")).unwrap();
     let cells: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(cells[2..], ["8", "4", "-4", "±", "11"], "{line}");
@@ -165,21 +163,8 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
     small(folder.path(), |_| {});
     let fine = row(&[(1, 1), (2, 2), (4, 1)]);
     fs::write(folder.path().join("<fine>.yaml"), &fine).unwrap();
-    let arguments = [
-        "ops",
-        "compare",
-        "--copies",
-        "1",
-        "site",
-        "<fine>.yaml",
-        "--cleanup",
-        "0",
-        "--report",
-        "a.html",
-        "--anyway",
-    ];
-    let said = meshwork(folder.path(), &arguments);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    call(&folder, "ops compare --copies 1 site <fine>.yaml --cleanup 0 --report a.html --anyway")
+        .succeeded();
     let page = fs::read_to_string(folder.path().join("a.html")).unwrap();
     assert!(page.contains("&lt;fine&gt;.yaml") && !page.contains("<fine>"), "names are no markup");
     let tables: Vec<&str> = page.split("<table").skip(1).collect();
@@ -218,15 +203,13 @@ fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
     small(folder.path(), |_| {});
     fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
     // The recorded history has all jobs on the same node, which the model does not reproduce.
-    let said = meshwork(folder.path(), &["ops", "compare", "site", "fine.yaml"]);
+    let said = call(&folder, "ops compare site fine.yaml");
     assert_eq!((said.status, said.out.as_str()), (Some(1), ""));
     let says = "error: site: the site is not modelled well enough to go on: 0.0 % of the decisions are those of the rule";
     assert!(said.err.starts_with(says) && said.err.contains("--anyway"), "{}", said.err);
-    let words = ["ops", "compare", "site", "fine.yaml", "--anyway", "--report", "a.html"];
-    let said = meshwork(folder.path(), &words);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = call(&folder, "ops compare site fine.yaml --anyway --report a.html").succeeded();
     let says = "The site is not modelled well enough to go on: 0.0 % of the decisions";
-    assert!(said.out.starts_with(says), "{}", said.out);
+    said.out_begins(says);
     assert!(fs::read_to_string(folder.path().join("a.html")).unwrap().contains(says));
     let json = compared(folder.path(), &["fine.yaml"]);
     assert!(!json["doubts"].as_array().unwrap().is_empty(), "{json:#}");
@@ -237,9 +220,7 @@ fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
             list.clone_into(&mut stay.nodelist);
         }
     });
-    let said = meshwork(folder.path(), &["ops", "compare", "site", "fine.yaml"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    assert!(said.out.starts_with("5 jobs happen again"), "{}", said.out);
+    call(&folder, "ops compare site fine.yaml").succeeded().out_begins("5 jobs happen again");
 }
 
 #[test]
@@ -285,8 +266,7 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     small(folder.path(), |_| {});
     let says = |arguments: &[&str], sentence: &str| {
-        let said = meshwork(folder.path(), &[&["ops", "compare"], arguments].concat());
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{}", said.err);
+        let said = meshwork(&folder, &[&["ops", "compare"], arguments].concat()).refused();
         assert_eq!(said.err, format!("error: {sentence}\n"));
     };
     let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
@@ -298,11 +278,10 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
             "x: 9, y: 1, z: 1}\n            anchor_spacing: {x: 4",
         ),
     );
-    let said = meshwork(folder.path(), &["ops", "compare", "site", "large.yaml"]);
-    assert_eq!(said.status, Some(2));
+    let said = call(&folder, "ops compare site large.yaml").ended(2);
     let start =
         "error: large.yaml, line 12: a placement of 9x1x1 is larger than the torus of 8x1x1";
-    assert!(said.err.starts_with(start), "{}", said.err);
+    said.err_begins(start);
     file("other.yaml", &own.replace("n[0-7]", "m[0-7]"));
     says(
         &["site", "other.yaml"],
@@ -368,11 +347,9 @@ fn another_conf_changes_what_it_names() {
     assert!(wait(0).as_f64().unwrap() + 100.0 < wait(1).as_f64().unwrap(), "{json:#}");
     assert_eq!(wait(2), wait(0));
     assert_eq!(json["topologies"][1]["name"], "builtin.conf");
-    let words =
-        ["ops", "compare", "site", "--conf", "builtin.conf", "--anyway", "--report", "r.html"];
-    let said = meshwork(folder.path(), &words);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    assert!(said.out.contains("Differences are from the site as it is"), "{}", said.out);
+    let said =
+        call(&folder, "ops compare site --conf builtin.conf --anyway --report r.html").succeeded();
+    said.out_has("Differences are from the site as it is");
     // The page shows the lines of `slurm.conf` that differ.
     let page = fs::read_to_string(folder.path().join("r.html")).unwrap();
     assert!(page.contains("SchedulerType=sched/builtin"), "{page}");
@@ -383,8 +360,7 @@ fn another_conf_changes_what_it_names() {
     // Columns have the shortest names that differ.
     fs::create_dir(folder.path().join("deep")).unwrap();
     fs::copy(folder.path().join("builtin.conf"), folder.path().join("deep/other.conf")).unwrap();
-    let words = ["ops", "compare", "site", "--conf", "deep/other.conf", "--anyway"];
-    let said = meshwork(folder.path(), &words);
+    let said = call(&folder, "ops compare site --conf deep/other.conf --anyway");
     assert!(said.out.contains(" other.conf ") && !said.out.contains("deep"), "{}", said.out);
 }
 
@@ -395,16 +371,13 @@ fn values_that_slurm_refuses_or_replaces_are_not_compared_silently() {
     let own = fs::read_to_string(folder.path().join("slurm.conf")).unwrap();
     let run = |line: &str, more: &[&str]| {
         fs::write(folder.path().join("o.conf"), format!("{line}\n{own}")).unwrap();
-        meshwork(folder.path(), &[&ONE_COPY[..], &["--conf", "o.conf", "--anyway"], more].concat())
+        meshwork(&folder, &[&ONE_COPY[..], &["--conf", "o.conf", "--anyway"], more].concat())
     };
     for line in ["PriorityWeightQOS=abc", "PriorityWeigthQOS=9000"] {
-        let said = run(line, &[]);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
-        assert!(said.err.starts_with("error: o.conf, line 1: "), "{}", said.err);
+        run(line, &[]).refused().err_begins("error: o.conf, line 1: ");
     }
     // Slurm takes its default, so nothing differs.
-    let said = run("SchedulerParameters=bf_window=-4", &["--json"]);
-    assert_eq!(said.status, Some(0));
+    let said = run("SchedulerParameters=bf_window=-4", &["--json"]).ended(0);
     let says = "warning: o.conf, line 1: `bf_window=-4` must be a whole number from 1 to 43200: \
                 Slurm takes its default of 1440\n";
     assert_eq!(said.err, says);
@@ -413,10 +386,9 @@ fn values_that_slurm_refuses_or_replaces_are_not_compared_silently() {
     assert_eq!(wait(0), wait(1));
     // The site's own file is checked too, but Slurm has run with it.
     fs::write(folder.path().join("site/slurm.conf"), format!("PriorityMaxAge=foo\n{own}")).unwrap();
-    let said = meshwork(folder.path(), &["ops", "fidelity", "site"]);
+    let said = call(&folder, "ops fidelity site").ended(1);
     let says = "warning: site/slurm.conf, line 1: PriorityMaxAge is foo, but must be a time";
-    assert_eq!(said.status, Some(1));
-    assert!(said.err.starts_with(says), "{}", said.err);
+    said.err_begins(says);
 }
 
 /// Two jobs that wait for all nodes: the later one has the higher recorded priority.
@@ -446,11 +418,11 @@ fn recorded_priorities_hold_under_every_weight_of_qos() {
     let folder = tempfile::tempdir().unwrap();
     ranked(folder.path());
     let confs = ["--conf", "zero.conf", "--conf", "ten.conf", "--anyway", "--cleanup", "0"];
-    let said = meshwork(folder.path(), &[&ONE_COPY[..], &confs, &["--json"]].concat());
+    let said = meshwork(&folder, &[&ONE_COPY[..], &confs, &["--json"]].concat());
     let json = said.json();
     let wait = |number: usize| json["topologies"][number]["values"]["wait"].as_f64().unwrap();
     assert_eq!((wait(1), wait(2)), (wait(0), wait(0)), "{json:#}");
-    let said = meshwork(folder.path(), &[&ONE_COPY[..], &confs].concat());
+    let said = meshwork(&folder, &[&ONE_COPY[..], &confs].concat());
     let text = said.out.split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(text.contains("only the weight of age has an effect"), "{}", said.out);
 }
@@ -490,8 +462,7 @@ fn a_conf_of_another_machine_is_refused_in_one_sentence() {
         ),
     ] {
         fs::write(folder.path().join("o.conf"), own.replace(from, to)).unwrap();
-        let said = meshwork(folder.path(), &["ops", "compare", "site", "--conf", "o.conf"]);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        let said = call(&folder, "ops compare site --conf o.conf").refused();
         assert_eq!(said.err, format!("error: o.conf: {says}\n"));
     }
 }
@@ -503,17 +474,15 @@ fn differences_have_intervals_with_one_copy_and_with_twenty() {
     fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
     let words = ["ops", "compare", "site", "fine.yaml", "--anyway"];
     let json = |copies: &str| -> Json {
-        let said = meshwork(folder.path(), &[&words[..], &["--json", "--copies", copies]].concat());
-        said.json()
+        meshwork(&folder, &[&words[..], &["--json", "--copies", copies]].concat()).json()
     };
     let half =
         |json: &Json| json["topologies"][1]["differences"]["wait"]["half_width"].as_f64().unwrap();
     let (one, many) = (json("1"), json("20"));
     assert_eq!((&one["copies"], &many["copies"]), (&json!(1), &json!(20)));
     assert!(half(&many) > 0.0 && half(&one) > 0.0);
-    let said = meshwork(folder.path(), &words);
+    let said = meshwork(&folder, &words);
     let text = said.out.split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(text.contains("in 20 copies"), "{text}");
-    let said = meshwork(folder.path(), &[&words[..], &["--copies", "0"]].concat());
-    assert!(said.err.contains("0 is not in 1..=1000"), "{}", said.err);
+    meshwork(&folder, &[&words[..], &["--copies", "0"]].concat()).err_has("0 is not in 1..=1000");
 }

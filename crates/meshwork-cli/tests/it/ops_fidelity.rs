@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::backlog::{completed, replay, slurm_machine};
-use crate::common::{Numbers, Said, TORUS, meshwork, skip};
+use crate::common::{Numbers, Said, TORUS, call, meshwork, skip};
 use meshwork_lab::slurm::folder::Folder;
 use meshwork_slurm::history::{History, JobRecord};
 use serde_json::{Value as Json, json};
@@ -47,7 +47,7 @@ fn made(folder: &Path, topology: &str, cleanup: i64, change: impl FnOnce(&mut Hi
 }
 
 fn fidelity(folder: &Path) -> (Said, Json) {
-    let said = meshwork(folder, &["ops", "fidelity", "site", "--json"]);
+    let said = call(folder, "ops fidelity site --json");
     let json = said.json();
     (said, json)
 }
@@ -113,9 +113,9 @@ fn the_one_decision_that_is_not_the_rules_is_named() {
     assert_eq!(said.status, Some(0));
     assert_eq!((&json["decisions"], &json["match"]), (&json!(400), &json!(399)), "{json:#}");
     assert_eq!(json["differing"][0]["job"], json!(altered));
-    let said = meshwork(folder.path(), &["ops", "fidelity", "site"]);
-    assert!(said.out.contains(&format!("differs     job {altered} (line ")), "{}", said.out);
-    assert!(said.out.contains("399 of 400 are those of the rule"), "{}", said.out);
+    let said = call(&folder, "ops fidelity site");
+    said.out_has(&format!("differs     job {altered} (line "));
+    said.out_has("399 of 400 are those of the rule");
 }
 
 #[test]
@@ -124,11 +124,9 @@ fn a_site_that_goes_by_another_rule_is_not_gone_on_with() {
     made(folder.path(), BLOCKS, 0, |_| {});
     let topology = folder.path().join("site/topology.yaml");
     fs::write(topology, TORUS).unwrap();
-    let said = meshwork(folder.path(), &["ops", "fidelity", "site"]);
-    assert_eq!(said.status, Some(1));
-    assert!(said.out.contains("The site is not modelled well enough to go on: "), "{}", said.out);
-    let said = meshwork(folder.path(), &["ops", "fidelity", "nowhere"]);
-    assert_eq!(said.status, Some(2));
+    let said = call(&folder, "ops fidelity site").ended(1);
+    said.out_has("The site is not modelled well enough to go on: ");
+    let said = call(&folder, "ops fidelity nowhere").ended(2);
     assert_eq!(
         said.err,
         "error: nowhere: there is no such folder: `meshwork ops import` makes the folder of a site\n"
@@ -144,8 +142,8 @@ fn real_histories_follow_the_rule() {
     for (site, stays, jobs, least_main) in [("site1", 297, 306, 92), ("site3", 293, 297, 142)] {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| sites.join(site).join(name).display().to_string();
-        let said = meshwork(
-            folder.path(),
+        meshwork(
+            &folder,
             &[
                 "ops",
                 "import",
@@ -158,8 +156,8 @@ fn real_histories_follow_the_rule() {
                 "-o",
                 "site",
             ],
-        );
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+        )
+        .succeeded();
         let (said, json) = fidelity(folder.path());
         // These sites order jobs by QOS and fair share, but the recordings lack both tables.
         assert_eq!((said.status, &json["modelled"]), (Some(1), &json!(false)), "{json:#}");

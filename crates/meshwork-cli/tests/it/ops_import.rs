@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{Said, meshwork, skip};
+use crate::common::{Said, call, meshwork, skip};
 use meshwork_lab::slurm::folder::Folder;
 use meshwork_slurm::history::JobRecord;
 use serde_json::{Value as Json, json};
@@ -50,23 +50,12 @@ fn folder(sacct: &str) -> tempfile::TempDir {
 }
 
 fn import(folder: &Path, more: &[&str]) -> Said {
-    let files = [
-        "--sacct",
-        "sacct.txt",
-        "--topology",
-        "topology.yaml",
-        "--conf",
-        "slurm.conf",
-        "-o",
-        "site",
-    ];
-    meshwork(folder, &[&["ops", "import"], &files[..], more].concat())
+    let fixed = "ops import --sacct sacct.txt --topology topology.yaml --conf slurm.conf -o site";
+    meshwork(folder, &[&fixed.split(' ').collect::<Vec<_>>(), more].concat())
 }
 
 fn quality(folder: &Path, more: &[&str]) -> Json {
-    let said = import(folder, &[&["--json"], more].concat());
-    assert_eq!(said.status, Some(0), "{}", said.err);
-    said.json()
+    import(folder, &[&["--json"], more].concat()).ended(0).json()
 }
 
 fn turned(text: &str) -> String {
@@ -119,20 +108,9 @@ fn jobs_steps_arrays_and_what_is_queued_again_are_told_apart() {
     for kept in ["topology.yaml", "slurm.conf", "quality.json"] {
         assert!(folder.path().join("site").join(kept).is_file(), "{kept}");
     }
-    let said = import(folder.path(), &[]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    assert!(
-        said.out.contains("5 of 6 node lists are places of the lists (83.3 %)"),
-        "{}",
-        said.out
-    );
-    assert!(
-        said.out.contains(
-            "sacct.txt, line 12: the nodes of job 107, n[5-6], are no place of the lists"
-        ),
-        "{}",
-        said.out
-    );
+    let said = import(folder.path(), &[]).succeeded();
+    said.out_has("5 of 6 node lists are places of the lists (83.3 %)");
+    said.out_has("sacct.txt, line 12: the nodes of job 107, n[5-6], are no place of the lists");
 }
 
 #[test]
@@ -167,10 +145,8 @@ fn columns_may_stand_in_any_order_and_times_in_both_forms() {
     assert_eq!(json["first"], json!(4600), "taken to be in UTC");
     assert_eq!(json["warnings"][0]["line"], json!(2));
     let says = json["warnings"][0]["says"].as_str().unwrap();
-    assert!(
-        says.starts_with("dates are written without a time zone, and taken to be in UTC"),
-        "{says}"
-    );
+    let beginning = "dates are written without a time zone, and taken to be in UTC";
+    assert!(says.starts_with(beginning), "{says}");
 }
 
 #[test]
@@ -274,8 +250,7 @@ fn a_bar_in_a_text_of_a_user_costs_no_more_than_its_record() {
     let few = "JobID|Submit|Start|End|NNodes|NodeList";
     let torn: String = (2..9).map(|id| format!("{id}|1|x|2|3|1|n0|n1\n")).collect();
     let own = folder(&format!("{few}\n1|1|2|3|1|n0\n{torn}9|1|2|3|1\n"));
-    let said = import(own.path(), &["--json"]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    let said = import(own.path(), &["--json"]).ended(0);
     let json = said.json();
     assert_eq!((&json["jobs"], &json["skipped"]), (&json!(1), &json!(8)), "{json:#}");
     let named: Vec<&str> =
@@ -328,9 +303,8 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
     // Job 3, which shares its node, uses 20 of the 60 node-seconds of all jobs.
     let share = json["not_modelled"][0]["node_seconds_share"].as_f64().unwrap();
     assert!((share - 1.0 / 3.0).abs() < 1e-12, "{share}");
-    let said = import(own.path(), &[]);
-    let line = "unmodelled  nodes shared by several jobs: 1 stay, 33.3 % of the node-seconds\n";
-    assert!(said.out.contains(line), "{}", said.out);
+    import(own.path(), &[])
+        .out_has("unmodelled  nodes shared by several jobs: 1 stay, 33.3 % of the node-seconds\n");
     // The site stores which features are not modelled.
     let kept = fs::read_to_string(own.path().join("site/quality.json")).unwrap();
     let kept: Json = serde_json::from_str(&kept).unwrap();
@@ -362,15 +336,13 @@ fn a_site_is_not_written_over_something_else() {
     let folder = folder(SACCT);
     fs::create_dir(folder.path().join("site")).unwrap();
     fs::write(folder.path().join("site/thesis.tex"), "").unwrap();
-    let said = import(folder.path(), &[]);
-    assert_eq!(said.status, Some(2));
+    let said = import(folder.path(), &[]).ended(2);
     assert_eq!(
         said.err,
         "error: site: this folder has something else in it: a site goes into a folder of its own\n"
     );
-    let said = import(folder.path(), &["--time-zone", "Berlin"]);
-    assert_eq!(said.status, Some(2));
-    assert!(said.err.starts_with("error: --time-zone: `Berlin` is no time zone"), "{}", said.err);
+    let said = import(folder.path(), &["--time-zone", "Berlin"]).ended(2);
+    said.err_begins("error: --time-zone: `Berlin` is no time zone");
 }
 
 #[test]
@@ -379,43 +351,20 @@ fn a_log_without_nodes_is_imported_too() {
     // The import counts two processors as a node.
     let log = "; UnixStartTime: 1000\n1 5 10 60 8 -1 -1 8 90 -1 1 7 -1 -1 -1 -1 -1 -1\n2 6 30 -1 -1 -1 -1 3 90 -1 5 7 -1 -1 -1 -1 -1 -1\n";
     fs::write(folder.path().join("log.swf"), log).unwrap();
-    let words = [
-        "ops",
-        "import",
-        "--swf",
-        "log.swf",
-        "--topology",
-        "topology.yaml",
-        "--conf",
-        "slurm.conf",
-        "-o",
-        "site",
-    ];
-    let said = meshwork(folder.path(), &words);
-    assert_eq!(said.status, Some(0), "{}", said.err);
-    assert!(
-        said.err
-            .starts_with("warning: log.swf: a log in the Standard Workload Format names no nodes"),
-        "{}",
-        said.err
-    );
+    let words = "ops import --swf log.swf --topology topology.yaml --conf slurm.conf -o site";
+    let said = call(&folder, words).ended(0);
+    said.err_begins("warning: log.swf: a log in the Standard Workload Format names no nodes");
     let jobs = fs::read_to_string(folder.path().join("site/jobs.csv")).unwrap();
     assert!(jobs.contains("\n1,1,7,,,,COMPLETED,1005,,1015,1075,90,4,,0,node,"), "{jobs}");
     // Nothing can be judged, so nothing is replayed.
-    let judged = meshwork(folder.path(), &["ops", "fidelity", "site", "--json"]);
-    assert_eq!(judged.status, Some(1));
+    let judged = call(&folder, "ops fidelity site --json").ended(1);
     assert_eq!(judged.json()["waits"], json!([]));
     let says = "no job has both a start and a list of nodes, so no decision can be looked at";
     assert_eq!(judged.json()["doubts"], json!([says]));
     assert!(jobs.contains("\n2,1,7,,,,CANCELLED,1006,,,1036,90,2,,0,node,"), "{jobs}");
     fs::write(folder.path().join("log.swf"), "; nothing\n1 2 3\n").unwrap();
-    let said = meshwork(folder.path(), &words);
-    assert_eq!(said.status, Some(2));
-    assert!(
-        said.err.starts_with("error: log.swf, line 2: this line has not 18 numbers"),
-        "{}",
-        said.err
-    );
+    let said = call(&folder, words).ended(2);
+    said.err_begins("error: log.swf, line 2: this line has not 18 numbers");
 }
 
 /// Real histories: site, file, and numbers of rows, jobs, and attempts that got nodes.
@@ -445,7 +394,7 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
         let folder = tempfile::tempdir().unwrap();
         let from = sites.join(site);
         let said = meshwork(
-            folder.path(),
+            &folder,
             &[
                 "ops",
                 "import",
@@ -459,8 +408,8 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
                 "site",
                 "--json",
             ],
-        );
-        assert_eq!(said.status, Some(0), "{}", said.err);
+        )
+        .ended(0);
         let json = said.json();
         assert_eq!(
             [&json["rows"], &json["jobs"], &json["placed"], &json["placements"]],
@@ -496,11 +445,10 @@ fn tables_are_kept_with_the_site() {
     put("r", "No reservations in the system\n");
     let import = |more: &[&str]| {
         let arguments = ["ops", "import", "--sacct", "sacct.txt", "--conf", "slurm.conf"];
-        meshwork(folder.path(), &[&arguments[..], &["-o", "site"], more].concat())
+        meshwork(&folder, &[&arguments[..], &["-o", "site"], more].concat())
     };
     let tables = ["--qos", "q", "--assoc", "a", "--events", "e", "--reservations", "r"];
-    let said = import(&tables);
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    import(&tables).ended(0);
     let kept = |name: &str| fs::read_to_string(folder.path().join("site").join(name));
     assert!(kept("topology.yaml").unwrap().contains("flat: true"));
     for (name, text) in [
@@ -511,14 +459,13 @@ fn tables_are_kept_with_the_site() {
     ] {
         assert!(kept(name).unwrap().contains(text), "{name}");
     }
-    let said = import(&[]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    import(&[]).ended(0);
     assert!(kept("qos.txt").is_err(), "a table that is no longer given is gone");
 
     let refused = |arguments: &[&str], words: &str| {
         let said = import(arguments);
         assert_eq!(said.status, Some(2), "{words}");
-        assert!(said.err.contains(words), "{words}: {}", said.err);
+        said.err_has(words);
     };
     refused(&["--qos", "a"], "a: the first line has no column `Name`; this must be what `sacctmgr");
     refused(&["--assoc", "e"], "e: the first line has no column `Account`");
@@ -540,8 +487,7 @@ fn accounting_in_json_is_that_in_text() {
         let stays = |name: &str| -> Vec<JobRecord> {
             let (conf, sacct) = (file("slurm.conf"), file(name));
             let words = ["ops", "import", "--sacct", &sacct, "--conf", &conf, "-o", "site"];
-            let said = meshwork(folder.path(), &words);
-            assert_eq!(said.status, Some(0), "{}", said.err);
+            meshwork(&folder, &words).ended(0);
             let read = Folder::read(&folder.path().join("site")).unwrap();
             // In this version of Slurm, JSON lacks the command lines of jobs. Do not compare fields
             // that are read from command lines, or that depend on the format of the file.
@@ -580,8 +526,6 @@ fn json_that_is_none_of_slurms_is_refused_in_one_sentence() {
         ("{\"nodes\": []}", "sacct.txt: there is no list `jobs`, in which `sacct --json`"),
     ] {
         let folder = folder(text);
-        let said = import(folder.path(), &[]);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
-        assert!(said.err.starts_with(&format!("error: {says}")), "{}", said.err);
+        import(folder.path(), &[]).refused().err_begins(&format!("error: {says}"));
     }
 }

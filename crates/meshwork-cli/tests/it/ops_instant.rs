@@ -22,8 +22,7 @@ fn saved() -> TempDir {
     input.write_all(lines).unwrap();
     input.rewind().unwrap();
     let arguments = ["place", "--machine", "mesh:4x2", "--state", "state.json"];
-    let said = said(&command(folder.path(), &arguments).stdin(input).output().unwrap());
-    assert_eq!(said.status, Some(0), "{said:?}");
+    let said = said(&command(folder.path(), &arguments).stdin(input).output().unwrap()).ended(0);
     fs::write(folder.path().join("answers.txt"), said.out).unwrap();
     folder
 }
@@ -32,9 +31,7 @@ fn saved() -> TempDir {
 fn results() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let study = examples().join("shapes.toml");
-    let said =
-        meshwork(folder.path(), &["run", study.to_str().unwrap(), "--out", "results", "--quiet"]);
-    assert_eq!(said.status, Some(0), "{said:?}");
+    meshwork(&folder, &["run", study.to_str().unwrap(), "--out", "results", "--quiet"]).ended(0);
     folder
 }
 
@@ -44,8 +41,7 @@ fn ops(folder: &Path, words: &str) -> Said {
 }
 
 fn told(folder: &Path, words: &str) -> Json {
-    let said = ops(folder, &format!("{words} --json"));
-    said.json()
+    ops(folder, &format!("{words} --json")).json()
 }
 
 #[test]
@@ -88,10 +84,7 @@ fn what_a_pool_has_saved_says_what_makes_room() {
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
     let said = ops(folder.path(), "defrag state.json --shape 2x2 --exempt a --cost nodes");
-    assert!(
-        said.out.starts_with("2,0:2x2 becomes free at a cost of 2 moved nodes\n  job b moves"),
-        "{said:?}"
-    );
+    said.out_begins("2,0:2x2 becomes free at a cost of 2 moved nodes\n  job b moves");
     let free = ops(folder.path(), "defrag state.json --shape 1x2");
     assert_eq!((free.status, free.out.as_str()), (Some(0), "0,0:1x2 is free\n"));
     let none = ops(folder.path(), "defrag state.json --shape 3x2");
@@ -124,8 +117,7 @@ job 4 waits at 2: it could start, but others come before it
         third["nearest"][0]["jobs"],
         json!([{ "job": "2", "until": 6.0 }, { "job": "4", "until": 5.0 }])
     );
-    let said = ops(folder.path(), "explain results 4 --run 2 --at 2");
-    assert!(said.err.contains("job 4 runs, and does not wait"), "{said:?}");
+    ops(folder.path(), "explain results 4 --run 2 --at 2").err_has("job 4 runs, and does not wait");
     let free = ops(folder.path(), "defrag results --run 1 --at 2 --shape 3x4");
     assert_eq!((free.status, free.out.as_str()), (Some(0), "5,0:3x4 is free\n"));
     let none = ops(folder.path(), "defrag results --run 1 --at 2 --shape 4x3");
@@ -197,8 +189,7 @@ fn what_is_wrong_is_one_sentence() {
         (&run, "explain results 77 --run 1 --at 2", "no job 77 waits at 2"),
         (&run, "explain nowhere 3 --run 1 --at 2", "there is no such folder"),
     ] {
-        let said = ops(folder.path(), words);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{words}: {said:?}");
+        let said = ops(folder.path(), words).refused();
         assert!(said.err.contains(sentence), "{words}: {said:?}");
     }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Said, meshwork};
+use crate::common::{Said, call, meshwork};
 use serde_json::{Value as Json, json};
 
 /// Two blocks of two racks of two nodes with eight accelerators each.
@@ -124,8 +124,7 @@ fn import(folder: &Path, more: &[&str]) -> Said {
 fn snapshots_are_merged_and_labels_become_a_tree() {
     let folder = tempfile::tempdir().unwrap();
     snapshots(folder.path());
-    let said = import(folder.path(), &["--kueue", "second.json", "first.json", "--json"]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    let said = import(folder.path(), &["--kueue", "second.json", "first.json", "--json"]).ended(0);
     let found = said.json();
     for (key, value) in [
         ("rows", json!(6)),
@@ -202,7 +201,7 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
 
     // The order of files does not matter, and the site works in the other commands.
     let before = fs::read(folder.path().join("site/jobs.csv")).unwrap();
-    assert_eq!(import(folder.path(), &["--kueue", "first.json", "second.json"]).status, Some(0));
+    import(folder.path(), &["--kueue", "first.json", "second.json"]).ended(0);
     let lines = |bytes: &[u8]| {
         // Lines without the column of line numbers, which depend on the order of the files.
         String::from_utf8(bytes.to_vec())
@@ -216,7 +215,7 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
             .collect::<Vec<_>>()
     };
     assert_eq!(lines(&before), lines(&fs::read(folder.path().join("site/jobs.csv")).unwrap()));
-    let said = meshwork(folder.path(), &["ops", "fidelity", "site", "--json"]);
+    let said = call(&folder, "ops fidelity site --json");
     assert!(matches!(said.status, Some(0 | 1)), "{}", said.err);
     let found = said.json();
     assert_eq!((&found["placed"], &found["placements"]), (&json!(4), &json!(4)), "{found:#}");
@@ -258,9 +257,8 @@ fn each_set_of_pods_may_have_a_domain_of_its_own() {
     higher["metadata"]["uid"] = json!("uid-higher");
     higher["spec"]["podSets"][1]["topologyRequest"]["required"] = json!("example.org/block");
     snapshot(folder.path(), "a.json", &[nodes(), vec![two, higher]].concat());
-    let said = import(folder.path(), &["--kueue", "a.json"]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
-    assert!(said.err.contains("1 workload must be together on a level above"), "{}", said.err);
+    let said = import(folder.path(), &["--kueue", "a.json"]).ended(0);
+    said.err_has("1 workload must be together on a level above");
     let jobs = fs::read_to_string(folder.path().join("site/jobs.csv")).unwrap();
     let switches = |id: &str| {
         let place = jobs.lines().next().unwrap().split(',').position(|own| own == "switches");

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::common::backlog::{completed, slurm_machine};
-use crate::common::{Numbers, Said, command, examples, meshwork};
+use crate::common::{Numbers, Said, call, command, examples, meshwork};
 use meshwork_lab::slurm::folder::Folder;
 use meshwork_operator::controller::rules::SiteRules;
 use meshwork_operator::controller::{ControllerReplay, JobOutcome};
@@ -85,20 +85,8 @@ fn a_better_list_that_was_planted_is_found() {
     assert!(race["bound"].as_f64().is_some_and(|bound| bound < 0.5), "{race}");
     // In a replay of all jobs, the planted list shortens the mean wait. The proposed list shortens
     // it by more than 90 % of this time.
-    let said = meshwork(
-        path,
-        &[
-            "ops",
-            "compare",
-            "site",
-            "planted.yaml",
-            "proposed.yaml",
-            "--cleanup",
-            "0",
-            "--json",
-            "--anyway",
-        ],
-    );
+    let said =
+        call(path, "ops compare site planted.yaml proposed.yaml --cleanup 0 --json --anyway");
     let compared = said.json();
     let wait = |number: usize| compared["topologies"][number]["values"]["wait"].as_f64().unwrap();
     let (own, planted, found) = (wait(0), wait(1), wait(2));
@@ -115,20 +103,11 @@ fn a_better_list_that_was_planted_is_found() {
     let words = ["ops", "propose", "site", "--cleanup", "0", "--lists", "192"];
     let said = meshwork(path, &words);
     assert_eq!((said.status, said.out.as_str()), (Some(1), ""));
-    assert!(said.err.contains("the site is not modelled well enough to go on: "), "{}", said.err);
-    let said = meshwork(path, &[&words[..], &["--anyway"]].concat());
-    assert_eq!(said.status, Some(0));
-    assert!(
-        said.out.starts_with("The site is not modelled well enough to go on: "),
-        "{}",
-        said.out
-    );
-    assert!(
-        said.out.contains("--- site/topology.yaml\n+++ proposed topology.yaml\n@@ "),
-        "{}",
-        said.out
-    );
-    assert!(said.out.contains("\n-          - dims: {x: 4, y: 2, z: 1}\n"), "{}", said.out);
+    said.err_has("the site is not modelled well enough to go on: ");
+    let said = meshwork(path, &[&words[..], &["--anyway"]].concat()).ended(0);
+    said.out_begins("The site is not modelled well enough to go on: ");
+    said.out_has("--- site/topology.yaml\n+++ proposed topology.yaml\n@@ ");
+    said.out_has("\n-          - dims: {x: 4, y: 2, z: 1}\n");
 }
 
 #[test]
@@ -228,8 +207,7 @@ fn sizes_of_blocks_are_proposed() {
 fn what_cannot_be_searched_is_said_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let says = |sentence: &str| {
-        let said = meshwork(folder.path(), &["ops", "propose", "site", "--lists", "8"]);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{}", said.err);
+        let said = call(&folder, "ops propose site --lists 8").refused();
         assert_eq!(said.err, format!("error: {sentence}\n"));
     };
     site(

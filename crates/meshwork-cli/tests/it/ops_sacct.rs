@@ -33,8 +33,7 @@ trait Accounts {
 impl Accounts for Slurm {
     fn submit(&self, arguments: &[&str]) -> String {
         let always = ["--parsable", "--output=/dev/null", "--time=5"];
-        let said = self.ask("sbatch", &[&always[..], arguments].concat());
-        assert_eq!(said.status, Some(0), "{}", said.err);
+        let said = self.ask("sbatch", &[&always[..], arguments].concat()).ended(0);
         said.out.trim().to_owned()
     }
 
@@ -61,16 +60,16 @@ fn what_a_real_slurm_remembers_is_imported_without_a_warning() {
     let never = slurm.submit(&["--nodes=4", "--wrap=true"]);
 
     slurm.wait(ALL, "the job to be queued again runs", || slurm.state(&again) == "RUNNING");
-    assert_eq!(slurm.ask("scontrol", &["requeue", &again]).status, Some(0));
+    slurm.ask("scontrol", &["requeue", &again]).ended(0);
     // Start the requeued job at once. By default Slurm would let it wait for two minutes.
     slurm.wait(ALL, "it waits again", || slurm.state(&again) == "PENDING");
     // Pause first: within the second of the kill, Slurm may count the new start as part of the old
     // one.
     std::thread::sleep(std::time::Duration::from_millis(1500));
     slurm.ask("scontrol", &["update", &format!("jobid={again}"), "starttime=now"]);
-    assert_eq!(slurm.ask("scancel", &[&never]).status, Some(0));
+    slurm.ask("scancel", &[&never]).ended(0);
     slurm.wait(ALL, "the job to be cancelled runs", || slurm.state(&ended) == "RUNNING");
-    assert_eq!(slurm.ask("scancel", &[&ended]).status, Some(0));
+    slurm.ask("scancel", &[&ended]).ended(0);
     slurm
         .wait(ALL, "all have ended", || slurm.ask("squeue", &["--noheader"]).out.trim().is_empty());
 

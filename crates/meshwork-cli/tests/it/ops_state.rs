@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use crate::common::{Numbers, meshwork, skip};
+use crate::common::{Numbers, call, meshwork, skip};
 use meshwork::geometry::NodeSet;
 use meshwork_lab::slurm::folder::{Folder, SlurmMachine, asked};
 use meshwork_operator::defrag::{Cost, DefragTarget, defrag};
@@ -261,10 +261,9 @@ fn what_place_shows_is_a_state() {
     fs::write(folder.path().join("answers.json"), &answers).unwrap();
     let ask = |words: &[&str]| {
         let files = ["--topology", "topology.yaml"];
-        meshwork(folder.path(), &[&["ops"], words, &files].concat())
+        meshwork(&folder, &[&["ops"], words, &files].concat())
     };
-    let said = ask(&["defrag", "answers.json", "--shape", "4x2x1", "--json"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    ask(&["defrag", "answers.json", "--shape", "4x2x1", "--json"]).succeeded();
     let state = MachineState::of_place(
         SlurmMachine::read(&folder.path().join("topology.yaml"), None).unwrap(),
         &folder.path().join("answers.json"),
@@ -273,10 +272,9 @@ fn what_place_shows_is_a_state() {
     let held: Vec<&str> = state.running.iter().map(|own| own.stay.id.as_str()).collect();
     assert_eq!(held, ["7", "b"], "the last answer counts");
     for words in [&["explain", "answers.json", "b"][..], &["explain", "answers.json", "--all"]] {
-        let said = ask(words);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        let said = ask(words).refused();
         let says = "error: answers.json: no job waits in an answer of `meshwork place --slurm`";
-        assert!(said.err.starts_with(says), "{}", said.err);
+        said.err_begins(says);
     }
     fs::write(folder.path().join("none.json"), "{\"id\":7}\n").unwrap();
     let said = ask(&["defrag", "none.json", "--shape", "4x2x1"]);
@@ -366,7 +364,7 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
             "other.txt, line 1: this is no record of `scontrol show job -o`, which begins with JobId=, nor of `squeue --json`",
         ),
     ] {
-        let said = meshwork(folder.path(), &[&["ops"], words].concat());
+        let said = meshwork(&folder, &[&["ops"], words].concat());
         assert_eq!((said.status, said.err), (Some(2), format!("error: {says}\n")), "{words:?}");
     }
     // Without a topology file, the machine of a slurm.conf is flat.
@@ -375,13 +373,12 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
     let waits =
         "JobId=8 JobName=x JobState=PENDING Reason=None NumNodes=16 TimeLimit=1:00 SubmitTime=50\n";
     fs::write(folder.path().join("two.txt"), record("x1") + waits).unwrap();
-    let words = ["ops", "explain", "two.txt", "8", "--conf", "alone.conf", "--json"];
-    let said = meshwork(folder.path(), &words);
-    let json: Json = serde_json::from_str(&said.out).unwrap();
+    let said = call(&folder, "ops explain two.txt 8 --conf alone.conf --json");
+    let json = said.json();
     assert_eq!((&json["reason"], &json["free"]), (&json!("nodes"), &json!(15)), "{json:#}");
     let explain = |more: &[&str]| {
         let words = ["ops", "explain", "site", "w", "--json"];
-        meshwork(folder.path(), &[&words[..], more].concat())
+        meshwork(&folder, &[&words[..], more].concat())
     };
     let said = explain(&["--at", "1200"]);
     let json = said.json();
@@ -391,24 +388,15 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         &["--at", "1970-01-01T01:20:00+01:00"],
         &["--at", "1970-01-01 01:20:00", "--time-zone", "Europe/Berlin"],
     ] {
-        let own: Json = serde_json::from_str(&explain(same).out).unwrap();
+        let own = explain(same).json();
         assert_eq!((&own["now"], &own["starts"]), (&json["now"], &json["starts"]), "{same:?}");
     }
-    let own: Json = serde_json::from_str(&explain(&[]).out).unwrap();
+    let own = explain(&[]).json();
     assert_eq!(own["now"], json!(1100));
-    let said = explain(&["--at", "yesterday"]);
-    assert!(
-        said.err.contains("must be a number from 0 to 1e15, or a date, as 2026"),
-        "{}",
-        said.err
-    );
+    explain(&["--at", "yesterday"]).err_has("must be a number from 0 to 1e15, or a date, as 2026");
     assert_eq!((&json["reason"], &json["free"]), (&json!("nodes"), &json!(7)), "{json:#}");
     assert_eq!(json["starts"]["at"], json!(2200));
-    let said = meshwork(
-        folder.path(),
-        &["ops", "defrag", "site", "--at", "1200", "--shape", "2x2x1", "--json"],
-    );
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    call(&folder, "ops defrag site --at 1200 --shape 2x2x1 --json").ended(0);
 }
 
 #[test]
@@ -431,7 +419,7 @@ fn planned_starts_are_those_of_a_real_slurm() {
         ("1115", 1_795_273_062, "n[40-47,56-63]"),
     ] {
         let said = meshwork(
-            folder.path(),
+            &folder,
             &[
                 "ops",
                 "explain",
@@ -459,9 +447,8 @@ fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, J
     fs::write(folder.path().join("nodes.txt"), nodes).unwrap();
     let files = ["--topology", "topology.yaml", "--nodes", "nodes.txt"];
     let words = [&["ops", "explain", "jobs.txt", job][..], &files, more].concat();
-    let said = meshwork(folder.path(), &words);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    let json = meshwork(folder.path(), &[&words[..], &["--json"]].concat());
+    let said = meshwork(&folder, &words).succeeded();
+    let json = meshwork(&folder, &[&words[..], &["--json"]].concat());
     (said.out, json.json())
 }
 
@@ -561,8 +548,7 @@ fn nodes_of_reservations_and_of_the_future_are_not_free() {
 /// Waiting jobs with their reasons, as text and as JSON.
 fn queue(folder: &Path, words: &[&str]) -> (String, Json) {
     let words = [&["ops", "explain", "--all"][..], words].concat();
-    let said = meshwork(folder, &words);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = meshwork(folder, &words).succeeded();
     let json = meshwork(folder, &[&words[..], &["--json"]].concat());
     (said.out, json.json())
 }
@@ -608,7 +594,7 @@ fn a_queue_is_a_table_with_a_reason_for_each_job() {
     // The reason of each job is the one that it has alone.
     for (job, reason) in of("job").into_iter().zip(of("reason")) {
         let words = ["ops", "explain", "jobs.txt", job, "--topology", "topology.yaml", "--json"];
-        let alone: Json = serde_json::from_str(&meshwork(folder.path(), &words).out).unwrap();
+        let alone = meshwork(&folder, &words).json();
         assert_eq!(alone["reason"], json!(reason), "job {job}");
     }
     let counts = json!({ "JobHeldUser": 1, "Priority": 2, "QOSGrpNodeLimit": 1, "Resources": 1 });
@@ -638,10 +624,7 @@ fn a_queue_of_squeue_in_json_is_that_of_scontrol() {
                 JobId=2 UserId=bo(8) JobState=PENDING Reason=Resources SubmitTime=1782900600 EligibleTime=1782900600 TimeLimit=02:00:00 NumNodes=8 Priority=9\n";
     let explained = |text: &str| -> Json {
         fs::write(folder.path().join("jobs.txt"), text).unwrap();
-        let words = ["ops", "explain", "jobs.txt", "2", "--topology", "topology.yaml", "--json"];
-        let said = meshwork(folder.path(), &words);
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-        said.json()
+        call(&folder, "ops explain jobs.txt 2 --topology topology.yaml --json").succeeded().json()
     };
     let own = explained(text);
     assert_eq!((&own["reason"], &own["starts"]["at"]), (&json!("nodes"), &json!(1_782_903_600)));
@@ -732,9 +715,7 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
         fs::write(folder.path().join(name), text).unwrap();
     }
     let ask = |job: &str| -> Json {
-        let said = meshwork(folder.path(), &["ops", "explain", ".", job, "--at", "9", "--json"]);
-        assert_eq!(said.status, Some(0), "{}", said.err);
-        said.json()
+        meshwork(&folder, &["ops", "explain", ".", job, "--at", "9", "--json"]).ended(0).json()
     };
     let four = ask("4");
     assert_eq!(four["reason"], "nodes");
@@ -754,11 +735,11 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
         "{short}"
     );
     assert_ne!(ask("8")["reason"], "nodes");
-    let said = meshwork(folder.path(), &["ops", "explain", ".", "4", "--at", "9"]);
+    let said = call(&folder, "ops explain . 4 --at 9");
     let sentence =
         "enough in total, but 3 + 2 + 1 free GPUs are not 4 on one node (Requested nodes are busy)";
-    assert!(said.out.contains(sentence), "{}", said.out);
-    assert!(said.out.contains("could start now if job 1 or job 2 or job 3 ended"), "{}", said.out);
+    said.out_has(sentence);
+    said.out_has("could start now if job 1 or job 2 or job 3 ended");
 }
 
 /// Machine that allocates whole nodes.
@@ -796,8 +777,8 @@ const FLAT: &str = "- topology: t\n  cluster_default: true\n  flat: true\n";
 /// Waiting jobs with their reasons in Slurm's words, from `ops explain --all`.
 fn reasons_at(folder: &Path, at: u32) -> Vec<(String, String)> {
     let said =
-        meshwork(folder, &["ops", "explain", ".", "--all", "--at", &at.to_string(), "--json"]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
+        meshwork(folder, &["ops", "explain", ".", "--all", "--at", &at.to_string(), "--json"])
+            .ended(0);
     let table = said.json();
     let text = |value: &Json| value.as_str().unwrap().to_owned();
     let jobs = table["jobs"].as_array().unwrap();
@@ -869,14 +850,9 @@ fn row(events: &str) -> tempfile::TempDir {
 #[test]
 fn nodes_that_are_down_in_a_history_are_not_free() {
     let explain = |folder: &Path, at: &str| {
-        let said = meshwork(folder, &["ops", "explain", ".", "2", "--at", at, "--json"]);
-        assert_eq!(said.status, Some(0), "{}", said.err);
-        said.json()
+        meshwork(folder, &["ops", "explain", ".", "2", "--at", at, "--json"]).ended(0).json()
     };
-    let defrag = |folder: &Path| {
-        let words = ["ops", "defrag", ".", "--at", "150", "--shape", "4x1x1"];
-        meshwork(folder, &words).out
-    };
+    let defrag = |folder: &Path| call(folder, "ops defrag . --at 150 --shape 4x1x1").out;
     let free = row("");
     assert_eq!(explain(free.path(), "150")["reason"], "turn");
     assert!(defrag(free.path()).contains("4x1x1 on n[4-7] is free"));
@@ -889,8 +865,7 @@ fn nodes_that_are_down_in_a_history_are_not_free() {
     assert!(!defrag(drained.path()).contains("n[4-7]"), "{}", defrag(drained.path()));
     assert_eq!(explain(drained.path(), "190")["reason"], "turn", "the nodes are back");
     let one = row("NodeName|TimeStart|TimeEnd|State\nn7|120|180|DOWN\n");
-    let said = meshwork(one.path(), &["ops", "explain", ".", "2", "--at", "150"]);
-    assert!(said.out.contains("in the way: 1 node that is down or reserved"), "{}", said.out);
+    call(&one, "ops explain . 2 --at 150").out_has("in the way: 1 node that is down or reserved");
 }
 
 #[test]
@@ -898,11 +873,12 @@ fn nodes_of_a_reservation_in_a_history_are_not_free() {
     let folder = row("");
     let table = "ReservationName=r StartTime=120 EndTime=180 Nodes=n[6-7] NodeCnt=2\n";
     fs::write(folder.path().join("reservations.txt"), table).unwrap();
-    let words = ["ops", "explain", ".", "2", "--at", "150", "--json"];
-    let json = meshwork(folder.path(), &words).json();
+    let json = call(&folder, "ops explain . 2 --at 150 --json").json();
     assert_eq!((&json["reason"], &json["free"]), (&json!("shape"), &json!(5)), "{json:#}");
-    let all = ["ops", "explain", ".", "--all", "--at", "150", "--json"];
-    assert_eq!(meshwork(folder.path(), &all).json()["jobs"][0]["reason"], "shape");
+    assert_eq!(
+        call(&folder, "ops explain . --all --at 150 --json").json()["jobs"][0]["reason"],
+        "shape"
+    );
 }
 
 /// Tests that `--all` and the answer for one job name the lack of a shape by one message.
@@ -920,24 +896,22 @@ fn a_missing_shape_is_the_reason_of_the_first_job_in_the_queue_too() {
         [("3", "No suitable topology unit found"), ("4", "Priority"), ("5", "PartitionNodeLimit")];
     let expected = expected.map(|(job, says)| (job.to_owned(), says.to_owned()));
     assert_eq!(reasons_at(folder.path(), 150), expected);
-    let said = meshwork(folder.path(), &["ops", "explain", ".", "3", "--at", "150"]);
-    assert!(said.out.contains("(No suitable topology unit found)"), "{}", said.out);
-    let said = meshwork(folder.path(), &["ops", "explain", ".", "--all", "--at", "150"]);
-    assert!(said.out.contains("Slurm's reason (modelled)"), "{}", said.out);
+    call(&folder, "ops explain . 3 --at 150").out_has("(No suitable topology unit found)");
+    call(&folder, "ops explain . --all --at 150").out_has("Slurm's reason (modelled)");
 }
 
 #[test]
 fn an_instant_shortly_after_a_history_is_its_last_second() {
     let folder = row("");
     let explain = |job: &str, at: &str| {
-        meshwork(folder.path(), &["ops", "explain", ".", job, "--at", at, "--json"])
+        meshwork(&folder, &["ops", "explain", ".", job, "--at", at, "--json"])
     };
     let said = explain("2", "400");
     let warning =
         "warning: .: the history ends at 1970-01-01 00:05:00 UTC, so the answer is for that second";
-    assert!(said.err.starts_with(warning), "{}", said.err);
+    said.err_begins(warning);
     let says = "no job 2 waits at 1970-01-01 00:05:00 UTC: it ran from 1970-01-01 00:03:20 UTC to";
-    assert!(said.err.contains(says), "{}", said.err);
+    said.err_has(says);
     assert!(explain("2", "9000").err.contains("the history says nothing of"));
     let says =
         "no job 2 waits at 1970-01-01 00:01:45 UTC: it is submitted at 1970-01-01 00:01:50 UTC";
@@ -955,7 +929,7 @@ fn a_state_without_node_lists_is_refused() {
         &["ops", "when", ".", "2", "--at", "150"],
         &["ops", "defrag", ".", "--shape", "4", "--at", "150"],
     ] {
-        let said = meshwork(folder.path(), words);
+        let said = meshwork(&folder, words);
         let says =
             "no node list of 1 running job at 1970-01-01 00:02:30 UTC, so it is not known which";
         assert_eq!(said.status, Some(2), "{words:?}: {}", said.out);
@@ -971,8 +945,7 @@ fn what_the_model_leaves_out_is_said_beside_the_answer() {
     for (text, warns) in [(text.clone(), true), (text.replace("PreemptType", "#"), false)] {
         fs::write(&conf, text).unwrap();
         for verb in ["explain", "when"] {
-            let said = meshwork(folder.path(), &["ops", verb, ".", "2", "--at", "150"]);
-            assert_eq!(said.status, Some(0), "{}", said.err);
+            let said = meshwork(&folder, &["ops", verb, ".", "2", "--at", "150"]).ended(0);
             assert_eq!(
                 said.err.contains("warning: .: the model leaves out"),
                 warns,

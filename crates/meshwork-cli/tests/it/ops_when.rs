@@ -5,8 +5,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Said, meshwork};
+use crate::common::{Said, call};
 use serde_json::Value as Json;
+use tempfile::TempDir;
+
+const IMPORT: &str = "ops import --sacct sacct.txt --conf slurm.conf -o site";
 
 /// Four nodes. Thirty jobs of 100 s have ended, one job runs, one waits and one is held.
 fn site(folder: &Path) {
@@ -27,38 +30,34 @@ fn site(folder: &Path) {
     job(32, 3_110, "3500|3600|COMPLETED", "n[0-3]", "");
     job(33, 3_120, "None|Unknown|PENDING", "None assigned", "JobHeldUser");
     fs::write(folder.join("sacct.txt"), text).unwrap();
-    let files = ["--sacct", "sacct.txt", "--conf", "slurm.conf", "-o", "site"];
-    let said = meshwork(folder, &[&["ops", "import"], &files[..]].concat());
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    call(folder, IMPORT).ended(0);
 }
 
-fn when(folder: &Path, more: &[&str]) -> Said {
-    meshwork(folder, &[&["ops", "when", "site"], more].concat())
+fn when(folder: &TempDir, words: &str) -> Said {
+    call(folder, &format!("ops when site {words}"))
 }
 
 #[test]
 fn a_waiting_job_has_an_interval_and_a_held_one_a_reason() {
     let folder = tempfile::tempdir().unwrap();
     site(folder.path());
-    let said = when(folder.path(), &["32", "--at", "3150", "--json", "--cleanup", "0"]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    let said = when(&folder, "32 --at 3150 --json --cleanup 0").ended(0);
     let own = said.json();
     for key in ["earliest", "median", "latest"] {
         assert_eq!(own[key], 3_200, "{own}");
     }
     assert_eq!((&own["job"], &own["confidence"]), (&Json::from("32"), &Json::from(0.9)));
-    let said = when(folder.path(), &["--all", "--at", "3150", "--json"]);
+    let said = when(&folder, "--all --at 3150 --json");
     let all = said.json();
-    assert_eq!(all["jobs"].as_array().unwrap().len(), 2);
-    let held = all["jobs"].as_array().unwrap().iter().find(|own| own["job"] == "33").unwrap();
+    let jobs = all["jobs"].as_array().unwrap();
+    assert_eq!(jobs.len(), 2);
+    let held = jobs.iter().find(|own| own["job"] == "33").unwrap();
     assert_eq!((&held["median"], &held["reason"]["kind"]), (&Json::Null, &Json::from("held")));
-    let said = when(folder.path(), &["33", "--at", "3150"]);
-    assert!(said.out.contains("it is held, until somebody releases it"), "{}", said.out);
+    when(&folder, "33 --at 3150").out_has("it is held, until somebody releases it");
     let [share, percent] = ["0.9", "90%"]
-        .map(|asked| when(folder.path(), &["32", "--at", "3150", "--confidence", asked]).out);
+        .map(|asked| when(&folder, &format!("32 --at 3150 --confidence {asked}")).out);
     assert_eq!(share, percent);
-    let table = when(folder.path(), &["--all", "--at", "3150"]);
-    assert!(table.out.contains("1970-01-01 00:53:2"), "{}", table.out);
+    when(&folder, "--all --at 3150").out_has("1970-01-01 00:53:2");
 }
 
 /// Tests that `ops when` and `ops explain` give a partition's limit the name that Slurm's queue
@@ -73,16 +72,13 @@ fn a_limit_of_a_partition_has_the_word_of_the_queue() {
     let mut text = fs::read_to_string(folder.path().join("sacct.txt")).unwrap();
     text += "34|34|ada|short|3000|3000|None|Unknown|PENDING|10|4|4|None assigned|PartitionConfig|NODE|cpu=4,node=4\n";
     fs::write(folder.path().join("sacct.txt"), text).unwrap();
-    let files = ["--sacct", "sacct.txt", "--conf", "slurm.conf", "-o", "site"];
-    let said = meshwork(folder.path(), &[&["ops", "import"], &files[..]].concat());
-    assert_eq!(said.status, Some(0), "{}", said.err);
-    let said = when(folder.path(), &["34", "--at", "3150", "--json"]);
-    let own: Json = serde_json::from_str(&said.out).unwrap();
+    call(&folder, IMPORT).ended(0);
+    let said = when(&folder, "34 --at 3150 --json");
+    let own = said.json();
     assert_eq!(own["reason"], serde_json::json!({ "kind": "limit", "says": "PartitionTimeLimit" }));
-    let words = ["ops", "explain", "site", "--all", "--at", "3150", "--json"];
-    let queue: Json = serde_json::from_str(&meshwork(folder.path(), &words).out).unwrap();
-    let explained =
-        queue["jobs"].as_array().unwrap().iter().find(|own| own["job"] == "34").unwrap();
+    let queue = call(&folder, "ops explain site --all --at 3150 --json").json();
+    let jobs = queue["jobs"].as_array().unwrap();
+    let explained = jobs.iter().find(|own| own["job"] == "34").unwrap();
     assert_eq!(explained["slurm"], own["reason"]["says"], "{explained}");
 }
 
@@ -91,24 +87,24 @@ fn wrong_questions_get_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     site(folder.path());
     for (asked, says) in [
-        (&["32", "--at", "3550"][..], "job 32 does not wait at"),
-        (&["99", "--at", "3150"], "job 99 does not wait at"),
-        (&["99"], "there is no job 99"),
-        (&["32", "--at", "99999"], "the history says nothing of"),
-        (&["32", "--confidence", "1.5"], "a probability between 0 and 1 is needed"),
+        ("32 --at 3550", "job 32 does not wait at"),
+        ("99 --at 3150", "job 99 does not wait at"),
+        ("99", "there is no job 99"),
+        ("32 --at 99999", "the history says nothing of"),
+        ("32 --confidence 1.5", "a probability between 0 and 1 is needed"),
         (
-            &["32", "--cleanup", "4s"],
+            "32 --cleanup 4s",
             "'4s' for '--cleanup <SECONDS>': must be a whole number of seconds, as 4",
         ),
         (
-            &["32", "--cleanup", "-3"],
+            "32 --cleanup -3",
             "'-3' for '--cleanup <SECONDS>': must be a whole number of seconds, as 4",
         ),
-        (&["--all"], "--at"),
+        ("--all", "--at"),
     ] {
-        let said = when(folder.path(), asked);
-        assert_eq!(said.status, Some(2), "{asked:?}: {}", said.err);
-        assert!(said.err.contains(says), "{asked:?}: {}", said.err);
+        let said = when(&folder, asked);
+        assert_eq!(said.status, Some(2), "{asked}: {}", said.err);
+        assert!(said.err.contains(says), "{asked}: {}", said.err);
     }
 }
 
@@ -135,16 +131,14 @@ fn a_late_start_is_forecast_and_an_impossible_one_is_not() {
         ));
     }
     fs::write(folder.path().join("sacct.txt"), text).unwrap();
-    let files = ["--sacct", "sacct.txt", "--conf", "slurm.conf", "-o", "site"];
-    let said = meshwork(folder.path(), &[&["ops", "import"], &files[..]].concat());
-    assert_eq!(said.status, Some(0), "{}", said.err);
-    assert!(said.out.contains("ended       90 completed\nnot ended   2 pending\n"), "{}", said.out);
-    let late = when(folder.path(), &["92", "--at", "1250", "--json", "--futures", "50"]).json();
+    let said = call(&folder, IMPORT).ended(0);
+    said.out_has("ended       90 completed\nnot ended   2 pending\n");
+    let late = when(&folder, "92 --at 1250 --json --futures 50").json();
     for key in ["earliest", "median", "latest"] {
         assert!(late[key].as_i64().is_some_and(|start| start > 1_250), "{late:#}");
     }
-    let said = when(folder.path(), &["93", "--at", "1250", "--futures", "20"]);
-    assert!(said.out.contains("never starts: it would not fit the empty machine"), "{}", said.out);
-    let said = when(folder.path(), &["93", "--at", "1250", "--futures", "20", "--json"]);
+    let said = when(&folder, "93 --at 1250 --futures 20");
+    said.out_has("never starts: it would not fit the empty machine");
+    let said = when(&folder, "93 --at 1250 --futures 20 --json");
     assert_eq!(said.json()["median"], Json::Null);
 }

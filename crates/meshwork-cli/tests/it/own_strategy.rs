@@ -51,8 +51,8 @@ fn a_program_with_strategies_of_its_own_has_the_whole_command() {
         let output = Command::new(&program).args(arguments).current_dir(&folder).output();
         said(&output.expect("the program starts"))
     };
-    let ran = run(&["run", study.to_str().unwrap(), "--set", "measure.jobs=200", "--out", "out"]);
-    assert_eq!(ran.status, Some(0), "{}", ran.err);
+    let ran = run(&["run", study.to_str().unwrap(), "--set", "measure.jobs=200", "--out", "out"])
+        .ended(0);
     assert!(ran.out.contains("two_ends") && ran.out.contains("shortest_first"), "{}", ran.out);
     for (arguments, expected) in [
         (&["list", "allocator"][..], "two_ends"),
@@ -74,8 +74,7 @@ fn a_program_with_strategies_of_its_own_has_the_whole_command() {
     std::fs::write(folder.path().join("state.json"), state).unwrap();
     let own = ["--set", "scheduler=shortest_first", "--set", "allocator=two_ends"];
     let plan = ["plan", "state.json", "--study", study.to_str().unwrap()];
-    let planned = run(&[&plan[..], &own[..]].concat());
-    assert_eq!(planned.status, Some(0), "{}", planned.err);
+    let planned = run(&[&plan[..], &own[..]].concat()).ended(0);
     let at = |id: &str| planned.out.find(&format!(r#"{{"id":"{id}","nodes""#)).unwrap();
     assert!(at("short") < at("long"), "{}", planned.out);
     // No request is sent: the query is only whether the allocator is found.

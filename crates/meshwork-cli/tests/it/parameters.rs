@@ -247,10 +247,10 @@ fn no_number_of_a_study_makes_it_panic() {
             for setting in &settings {
                 arguments.extend(["--set", setting]);
             }
-            let said = meshwork(folder.path(), &arguments);
+            let said = meshwork(&folder, &arguments);
             assert_eq!(said.status, Some(2), "{key} = {value}: {said:?}");
             let beginning = format!("error: --set {key}={value}: `{key}` is ");
-            assert!(said.err.starts_with(&beginning), "{said:?}");
+            said.err_begins(&beginning);
         }
     }
 }

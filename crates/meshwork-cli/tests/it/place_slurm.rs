@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use crate::common::{Said, command, examples, meshwork, said, skip};
+use crate::common::{Said, call, command, examples, meshwork, said, skip};
 use serde_json::{Value as Json, json};
 
 /// Two rings of four nodes, the second in an unusual order, and two nodes in no ring.
@@ -217,11 +217,7 @@ fn the_edges_of_the_rules_are_those_of_slurm() {
 #[test]
 fn a_wrong_file_or_partition_is_one_sentence() {
     let folder = site(RINGS, CONF);
-    let refused = |more: &[&str]| {
-        let said = place(folder.path(), more, "");
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
-        said.err
-    };
+    let refused = |more: &[&str]| place(folder.path(), more, "").refused().err;
     assert_eq!(
         refused(&["--partition", "q"]),
         "error: --slurm slurm.conf: there is no partition q (there are: p)\n"
@@ -234,9 +230,8 @@ fn a_wrong_file_or_partition_is_one_sentence() {
     );
     fs::remove_file(folder.path().join("topology.yaml")).unwrap();
     assert!(refused(&[]).contains("topology.yaml: there is no such file"));
-    let both = meshwork(folder.path(), &["place", "--slurm", "t", "--machine", "mesh:2x2"]);
-    assert_eq!(both.status, Some(2));
-    assert_eq!(meshwork(folder.path(), &["place"]).status, Some(2));
+    call(&folder, "place --slurm t --machine mesh:2x2").ended(2);
+    call(&folder, "place").ended(2);
 }
 
 #[test]
@@ -245,20 +240,11 @@ fn a_check_says_whether_slurm_starts() {
     let check = |arguments: &[&str]| {
         let all: Vec<&str> =
             ["ops", "check", "topology.yaml"].iter().chain(arguments).copied().collect();
-        meshwork(folder.path(), &all)
+        meshwork(&folder, &all)
     };
-    let sound = check(&["--conf", "slurm.conf"]);
-    assert_eq!((sound.status, sound.err.as_str()), (Some(0), ""));
-    assert!(
-        sound.out.contains("warning: topology.yaml, line 1: no ring has the nodes n[08-09]"),
-        "{}",
-        sound.out
-    );
-    assert!(
-        sound.out.ends_with("Slurm starts with topology.yaml and slurm.conf: 2 warnings\n"),
-        "{}",
-        sound.out
-    );
+    let sound = check(&["--conf", "slurm.conf"]).succeeded();
+    sound.out_has("warning: topology.yaml, line 1: no ring has the nodes n[08-09]");
+    sound.out_ends("Slurm starts with topology.yaml and slurm.conf: 2 warnings\n");
     fs::write(folder.path().join("topology.yaml"), RINGS.replace("ring: b", "ring: a")).unwrap();
     let refused = check(&["--json"]);
     assert_eq!((refused.status, refused.err.as_str()), (Some(1), ""));
@@ -273,8 +259,7 @@ fn a_check_says_whether_slurm_starts() {
         })
     );
     fs::remove_file(folder.path().join("topology.yaml")).unwrap();
-    let missing = check(&[]);
-    assert_eq!((missing.status, missing.out.as_str()), (Some(2), ""));
+    check(&[]).refused();
 }
 
 #[test]
@@ -282,12 +267,11 @@ fn a_flat_machine_needs_its_slurm_conf_only() {
     let folder = site(RINGS, "NodeName=n[0-3] CPUs=2\nPartitionName=p Nodes=ALL Default=YES\n");
     let check = |arguments: &[&str]| {
         let all: Vec<&str> = ["ops", "check"].iter().chain(arguments).copied().collect();
-        meshwork(folder.path(), &all)
+        meshwork(&folder, &all)
     };
-    let sound = check(&["--conf", "slurm.conf"]);
-    assert_eq!((sound.status, sound.err.as_str()), (Some(0), ""));
+    let sound = check(&["--conf", "slurm.conf"]).succeeded();
     let ending = "as far as was checked, Slurm starts with slurm.conf: 0 warnings\n";
-    assert!(sound.out.ends_with(ending), "{}", sound.out);
+    sound.out_ends(ending);
     assert_eq!(check(&["--conf", "slurm.conf", "--json"]).json()["file"], Json::Null);
     let said = place_with(
         folder.path(),
@@ -299,8 +283,7 @@ fn a_flat_machine_needs_its_slurm_conf_only() {
         "{\"id\":\"a\",\"nodes\":\"n[0-2]\"}\n\
          {\"error\":\"this is not JSON: the line ends before a brace or a quote is closed\",\"line\":2}\n"
     );
-    let given = check(&["slurm.conf"]);
-    assert_eq!(given.status, Some(1));
+    let given = check(&["slurm.conf"]).ended(1);
     assert_eq!(
         given.out,
         "refused: slurm.conf, line 1: this is a slurm.conf, and no topology file: give it with --conf\n\n\
@@ -308,10 +291,9 @@ fn a_flat_machine_needs_its_slurm_conf_only() {
     );
     let tree = "TopologyPlugin=topology/tree\nNodeName=n[0-3]\nPartitionName=p Nodes=ALL\n";
     fs::write(folder.path().join("slurm.conf"), tree).unwrap();
-    let lacking = check(&["--conf", "slurm.conf"]);
-    assert_eq!(lacking.status, Some(1));
+    let lacking = check(&["--conf", "slurm.conf"]).ended(1);
     let says = "line 1: TopologyPlugin is topology/tree, so give its topology file too";
-    assert!(lacking.out.contains(says), "{}", lacking.out);
+    lacking.out_has(says);
 }
 
 #[test]

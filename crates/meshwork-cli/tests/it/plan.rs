@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value as Json, json};
 
-use crate::common::meshwork;
+use crate::common::{call, meshwork};
 
 const STUDY: &str = "name = 'p'\nmachine = 'mesh:4x4'\nallocator = 'first_fit'\n\
                      scheduler = 'easy'\nworkload = { name = 'lublin', load = 0.5 }\n";
@@ -19,13 +19,11 @@ fn a_policy_decides_about_nodes_by_name() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("s.toml"), STUDY).unwrap();
     fs::write(folder.path().join("state.json"), STATE).unwrap();
-    let said = meshwork(folder.path(), &["plan", "state.json", "--study", "s.toml"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = call(&folder, "plan state.json --study s.toml").succeeded();
     let expected = r#"{"now":1000.0,"starts":[{"id":2,"nodes":"n[8-9,12-13]"}],"reserved":[{"id":1,"nodes":"n[0-11]","at":1600.0}],"never":[3],"memory":"#;
-    assert!(said.out.starts_with(expected), "{}", said.out);
-    let fcfs = ["plan", "state.json", "--study", "s.toml", "--set", "scheduler=fcfs"];
-    let said = meshwork(folder.path(), &fcfs);
-    assert!(said.out.contains(r#""starts":[],"reserved":[]"#), "{}", said.out);
+    said.out_begins(expected);
+    call(&folder, "plan state.json --study s.toml --set scheduler=fcfs")
+        .out_has(r#""starts":[],"reserved":[]"#);
 }
 
 #[test]
@@ -35,13 +33,9 @@ fn a_memory_continues_a_plan() {
     let ask = |state: &Json, more: &[&str]| {
         fs::write(folder.path().join("state.json"), state.to_string()).unwrap();
         let arguments = ["plan", "state.json", "--study", "s.toml"];
-        meshwork(folder.path(), &[&arguments[..], more].concat())
+        meshwork(&folder, &[&arguments[..], more].concat())
     };
-    let answer = |state: &Json, more: &[&str]| -> Json {
-        let said = ask(state, more);
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-        said.json()
-    };
+    let answer = |state: &Json, more: &[&str]| -> Json { ask(state, more).succeeded().json() };
     let fair = ["--set", "scheduler=fair_share"];
     let row = |id: &str, user: &str| json!({ "id": id, "nodes": 16, "estimate": 50, "user": user });
     let first = json!({ "now": 0, "waiting": [row("x", "ann")] });
@@ -97,13 +91,9 @@ fn parts_of_nodes_are_planned() {
     fs::write(folder.path().join("s.toml"), SHARED).unwrap();
     let ask = |state: &Json| {
         fs::write(folder.path().join("state.json"), state.to_string()).unwrap();
-        meshwork(folder.path(), &["plan", "state.json", "--study", "s.toml"])
+        call(&folder, "plan state.json --study s.toml")
     };
-    let answer = |state: &Json| -> Json {
-        let said = ask(state);
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-        said.json()
-    };
+    let answer = |state: &Json| -> Json { ask(state).succeeded().json() };
     let a = json!({ "node": "n0", "cpu": 4, "islands": [4, 0], "mem": 20, "gpus": [0, 1] });
     let c = json!({ "node": "n2", "pieces": 2, "cpu": 2, "islands": [1, 1], "gpus": [0, 2], "share": [0.5, 0.25] });
     let running = |id: &str, until: u32, parts: &Json| json!({ "id": id, "since": 0, "until": until, "parts": [parts] });
@@ -165,13 +155,13 @@ fn parts_of_nodes_are_planned() {
         wrong["running"] = json!([running("x", 150, &part)]);
         let said = ask(&wrong);
         assert_eq!((said.status, said.err.lines().count()), (Some(2), 1), "{part}: {}", said.err);
-        assert!(said.err.contains(words), "{words}: {}", said.err);
+        said.err_has(words);
     }
     fs::write(folder.path().join("s.toml"), STUDY).unwrap();
     let said = ask(
         &json!({ "now": 100, "running": [running("a", 150, &json!({ "node": 0, "cpu": 1 }))] }),
     );
-    assert!(said.err.contains("the nodes of the machine have no types"), "{}", said.err);
+    said.err_has("the nodes of the machine have no types");
 }
 
 #[test]
@@ -181,9 +171,8 @@ fn what_is_wrong_with_a_state_is_said_in_one_sentence() {
     let refused = |state: &str, more: &[&str], words: &str| {
         fs::write(folder.path().join("state.json"), state).unwrap();
         let arguments = ["plan", "state.json", "--study", "s.toml"];
-        let said = meshwork(folder.path(), &[&arguments[..], more].concat());
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{words}: {}", said.err);
-        assert!(said.err.contains(words), "{words}: {}", said.err);
+        let said = meshwork(&folder, &[&arguments[..], more].concat()).refused();
+        said.err_has(words);
         assert_eq!(said.err.lines().count(), 1, "{}", said.err);
     };
     let swept = format!("{STUDY}[sweep]\nscheduler = ['easy', 'fcfs']\n");

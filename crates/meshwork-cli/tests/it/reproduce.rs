@@ -1,12 +1,11 @@
 //! Tests of `meshwork reproduce`, which runs built-in studies of published figures.
 
-use crate::common::meshwork;
+use crate::common::{call, meshwork};
 
 #[test]
 fn every_study_is_listed() {
     let folder = tempfile::tempdir().unwrap();
-    let said = meshwork(folder.path(), &["reproduce", "--list"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = call(&folder, "reproduce --list").succeeded();
     for beginning in ["rsr: Chang & Mohapatra, ", "wbsm: Zhu & Lin, ", "lazy: ", "intelligent: "] {
         assert!(said.out.lines().any(|line| line.starts_with(beginning)), "{}", said.out);
     }
@@ -21,23 +20,22 @@ fn a_figure_is_run_judged_kept_and_not_run_again() {
     let folder = tempfile::tempdir().unwrap();
     let arguments =
         ["reproduce", "rsr", "2a", "--quick", "--set", "measure.jobs=700", "--threads", "2"];
-    let first = meshwork(folder.path(), &arguments);
-    assert_eq!((first.status, first.err.as_str()), (Some(0), ""));
-    assert!(first.out.starts_with("rsr 2a: "), "{}", first.out);
+    let first = meshwork(&folder, &arguments).succeeded();
+    first.out_begins("rsr 2a: ");
     for words in
         ["borne out", "→ holds in ", "(section 4.2)", "not checkable", "written to reproduction"]
     {
-        assert!(first.out.contains(words), "{words}: {}", first.out);
+        first.out_has(words);
     }
     let kept = folder.path().join("reproduction/quick/rsr_figure_2a");
     let runs = std::fs::read(kept.join("runs.jsonl")).unwrap();
     let claims = std::fs::read_to_string(kept.join("claims.csv")).unwrap();
     assert!(claims.starts_with("claim,source,metric,verdict,needed,hold,fail,open,detail\n"));
-    let again = meshwork(folder.path(), &arguments);
+    let again = meshwork(&folder, &arguments);
     assert_eq!(again.out, first.out);
     assert_eq!(std::fs::read(kept.join("runs.jsonl")).unwrap(), runs, "nothing is run twice");
 
-    let said = meshwork(folder.path(), &[&arguments[..], &["--json"]].concat());
+    let said = meshwork(&folder, &[&arguments[..], &["--json"]].concat());
     let objects = said.json_lines();
     assert_eq!(objects.len(), claims.lines().count() - 1);
     assert_eq!(objects[0]["paper"], "rsr");
@@ -48,20 +46,11 @@ fn a_figure_is_run_judged_kept_and_not_run_again() {
 #[test]
 fn the_network_of_a_figure_is_printed_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
-    let said = meshwork(
-        folder.path(),
-        &[
-            "reproduce",
-            "noncontiguous",
-            "5",
-            "--quick",
-            "--set",
-            "measure.jobs=20",
-            "--set",
-            "network.buffer=8",
-        ],
-    );
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = call(
+        &folder,
+        "reproduce noncontiguous 5 --quick --set measure.jobs=20 --set network.buffer=8",
+    )
+    .succeeded();
     let head: Vec<&str> = said.out.lines().take_while(|line| !line.contains("→")).collect();
     assert!(head[0].starts_with("noncontiguous 2, 5: "), "{}", said.out);
     let words = head.join(" ");
@@ -81,11 +70,10 @@ fn a_study_whose_log_is_missing_is_left_out_with_a_word() {
     let folder = tempfile::tempdir().unwrap();
     let arguments =
         ["reproduce", "intelligent", "Table IV", "--quick", "--set", "workload.path=none.swf"];
-    let said = meshwork(folder.path(), &arguments);
-    assert_eq!(said.status, Some(0), "{said:?}");
-    assert!(said.err.starts_with("warning: intelligent_table_iv"), "{}", said.err);
+    let said = meshwork(&folder, &arguments).ended(0);
+    said.err_begins("warning: intelligent_table_iv");
     assert!(said.err.contains("Parallel Workloads Archive"), "where to get it: {}", said.err);
-    assert!(said.out.contains("the log that it reads is missing"), "{}", said.out);
+    said.out_has("the log that it reads is missing");
 }
 
 #[test]
@@ -104,7 +92,7 @@ fn a_request_that_is_wrong_is_one_sentence() {
              9007199254740992\n",
         ),
     ] {
-        let said = meshwork(folder.path(), arguments);
+        let said = meshwork(&folder, arguments);
         assert_eq!((said.status, said.err.as_str()), (Some(2), sentence));
         assert!(!folder.path().join("reproduction").exists());
     }

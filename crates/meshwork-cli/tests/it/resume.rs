@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::common::{command, meshwork, said};
+use crate::common::{call, command, meshwork, said};
 
 /// 40 runs, each long enough that the command can be killed during it.
 const STUDY: &str = "
@@ -42,8 +42,7 @@ fn a_killed_sweep_goes_on_where_it_stopped() {
     fs::write(folder.path().join("study.toml"), STUDY).unwrap();
     let run = |out: &str, threads: &str| {
         let arguments = ["run", "study.toml", "--out", out, "--threads", threads];
-        let said = meshwork(folder.path(), &arguments);
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+        let said = meshwork(&folder, &arguments).succeeded();
         said.out.replace(out, "OUT")
     };
     let undisturbed = run("undisturbed", "2");
@@ -99,10 +98,8 @@ fn a_signal_stops_between_two_runs_and_what_is_kept_is_said() {
             format!("stopped: {kept} of 40 runs are kept in {name}; the same command continues\n");
         assert_eq!(stopped.err, sentence);
         assert!(kept < RUNS, "it stopped before its end");
-        let page = meshwork(folder.path(), &["report", name]);
-        assert!(page.out.contains(&format!("{kept} of 40 runs")), "{}", page.out);
-        let again = meshwork(folder.path(), &arguments);
-        assert_eq!((again.status, again.err.as_str()), (Some(0), ""));
+        meshwork(&folder, &["report", name]).out_has(&format!("{kept} of 40 runs"));
+        meshwork(&folder, &arguments).succeeded();
         assert_eq!(lines(&out), RUNS);
     }
     for (name, status) in [("TERM", 75), ("INT", 130)] {
@@ -125,17 +122,15 @@ fn a_signal_stops_between_two_runs_and_what_is_kept_is_said() {
 fn a_garbled_line_is_set_aside_and_run_again() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("study.toml"), STUDY.replace("3000", "100")).unwrap();
-    let run = || meshwork(folder.path(), &["run", "study.toml", "--out", "out"]);
-    let first = run();
-    assert_eq!(first.status, Some(0));
+    let run = || call(&folder, "run study.toml --out out");
+    let first = run().ended(0);
     let out = folder.path().join("out");
     let before = tables(&out);
     let text = fs::read_to_string(out.join("runs.jsonl")).unwrap();
     let mut lines: Vec<&str> = text.lines().collect();
     lines[2] = "no run at all";
     fs::write(out.join("runs.jsonl"), lines.join("\n") + "\n").unwrap();
-    let again = run();
-    assert_eq!(again.status, Some(0));
+    let again = run().ended(0);
     assert_eq!(
         again.err,
         "warning: out/runs.jsonl:3: this line is garbled: it is kept in runs.garbled, and its run is \
@@ -143,8 +138,7 @@ fn a_garbled_line_is_set_aside_and_run_again() {
     );
     assert_eq!((again.out, tables(&out)), (first.out, before));
     assert_eq!(fs::read_to_string(out.join("runs.garbled")).unwrap(), "no run at all\n");
-    let checked = meshwork(folder.path(), &["check", "out", "--sample", "5"]);
-    assert_eq!(checked.status, Some(0));
+    let checked = call(&folder, "check out --sample 5").ended(0);
     assert_eq!(
         checked.out,
         "out: 5 of 40 stored runs replayed, 5 the same, 0 different, 0 failed\n"
@@ -158,13 +152,13 @@ fn a_check_finds_a_result_that_was_changed() {
                  load = 0.5\nsizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }\n\
                  [measure]\njobs = 100\nmetrics = ['finished']\n";
     fs::write(folder.path().join("study.toml"), study).unwrap();
-    assert_eq!(meshwork(folder.path(), &["run", "study.toml", "--out", "out"]).status, Some(0));
+    call(&folder, "run study.toml --out out").ended(0);
     let runs = folder.path().join("out/runs.jsonl");
     let text = fs::read_to_string(&runs).unwrap();
     let changed = text.replace("\"finished\":100,", "\"finished\":101,");
     assert_ne!(text, changed, "{text}");
     fs::write(&runs, changed).unwrap();
-    let said = meshwork(folder.path(), &["check", "out"]);
+    let said = call(&folder, "check out");
     assert_eq!((said.status, said.err.as_str()), (Some(1), ""));
     let lines: Vec<&str> = said.out.lines().collect();
     assert!(lines[0].starts_with("different: run "), "{}", lines[0]);
@@ -174,8 +168,7 @@ fn a_check_finds_a_result_that_was_changed() {
         lines[0]
     );
     assert_eq!(lines[1], "out: 1 of 1 stored runs replayed, 0 the same, 1 different, 0 failed");
-    let json = meshwork(folder.path(), &["check", "out", "--json"]);
-    assert_eq!(json.status, Some(1));
+    let json = call(&folder, "check out --json").ended(1);
     let object = json.json();
     assert_eq!(object["verdict"], "different");
 }
@@ -204,8 +197,7 @@ fn a_race_killed_fifty_times_gives_the_same_bytes() {
     let arguments = |out: &'static str| {
         ["choose", "race.toml", "--within", "6%", "--threads", "2", "--quiet", "--out", out]
     };
-    let undisturbed = meshwork(folder.path(), &arguments("undisturbed"));
-    assert_eq!((undisturbed.status, undisturbed.err.as_str()), (Some(0), ""));
+    let undisturbed = meshwork(&folder, &arguments("undisturbed")).succeeded();
     let killed = folder.path().join("killed");
     let mut draws = meshwork::rng::Stream::new(1, 0, "kills");
     for kill in 0..50 {
@@ -221,8 +213,7 @@ fn a_race_killed_fifty_times_gives_the_same_bytes() {
         child.wait().unwrap();
     }
     let kept = lines(&killed);
-    let said = meshwork(folder.path(), &arguments("killed"));
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = meshwork(&folder, &arguments("killed")).succeeded();
     assert!(kept > 0 && kept < lines(&killed), "{kept} of {}", lines(&killed));
     assert_eq!(said.out.replace("killed", "undisturbed"), undisturbed.out);
     for name in ["choice.json", "winner.toml", "runs.jsonl", "experiment.toml"] {

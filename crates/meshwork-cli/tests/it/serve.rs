@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::common::serving::{LONG, SHORT, Serving, arguments, study};
-use crate::common::{examples, meshwork};
+use crate::common::{call, examples, meshwork};
 use serde_json::Value as Json;
 
 #[test]
@@ -66,11 +66,11 @@ fn results_are_the_same_bytes_with_and_without_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = study();
     let with = meshwork(
-        folder.path(),
+        &folder,
         &arguments(&file, SHORT, &["--out", "with", "--threads", "2", "--serve=once"]),
     );
     let without =
-        meshwork(folder.path(), &arguments(&file, SHORT, &["--out", "without", "--threads", "1"]));
+        meshwork(&folder, &arguments(&file, SHORT, &["--out", "without", "--threads", "1"]));
     assert_eq!((with.status, without.status), (Some(0), Some(0)));
     assert_eq!(with.out.replace("to with:", "to without:"), without.out);
     assert!(with.err.starts_with("Watch at http://127.0.0.1:") && with.err.lines().count() == 1);
@@ -93,14 +93,12 @@ fn several_studies_share_a_page_and_a_wrong_word_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (load, other) = (study(), examples().join("precision.toml").display().to_string());
     let said = meshwork(
-        folder.path(),
+        &folder,
         &["run", &load, &other, "--set", "measure.jobs=300", "--quiet", "--serve"],
     );
     assert_eq!((said.status, said.out.as_str()), (Some(0), ""));
-    let refused = meshwork(folder.path(), &["run", &load, "--serve=always"]);
-    assert_eq!(refused.status, Some(2));
-    assert!(refused.err.contains("auto, once, stay"), "{}", refused.err);
-    let nothing = meshwork(folder.path(), &["run", "none.toml", "--serve"]);
+    meshwork(&folder, &["run", &load, "--serve=always"]).ended(2).err_has("auto, once, stay");
+    let nothing = call(&folder, "run none.toml --serve");
     assert_eq!(nothing.err, "error: none.toml: there is no such file\n");
 }
 
@@ -110,8 +108,7 @@ fn the_report_of_a_folder_that_is_filling_fills() {
     let file = study();
     let shard = |index: &str| {
         let more = ["--out", "S", "--shard", index, "--threads", "1", "--quiet"];
-        let said = meshwork(folder.path(), &arguments(&file, SHORT, &more));
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+        meshwork(&folder, &arguments(&file, SHORT, &more)).succeeded();
     };
     shard("0/2");
     let serving = Serving::of(folder.path(), &["report", "S", "--serve=stay"]);
@@ -128,7 +125,7 @@ fn the_report_of_a_folder_that_is_filling_fills() {
     assert_ne!(results(&serving.json("/report.json")), half);
     // Collecting in the meantime does not change the page.
     let whole = results(&serving.json("/report.json"));
-    assert_eq!(meshwork(folder.path(), &["collect", "S"]).status, Some(0));
+    call(&folder, "collect S").ended(0);
     let version = now["version"].clone();
     let now = serving.once("/machine.json", |now| now["version"] != version);
     assert_eq!((&now["done"], &now["ended"]), (&16.into(), &true.into()));

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Said, command, meshwork};
+use crate::common::{Said, call, command, meshwork};
 use meshwork::rng::Stream;
 
 /// 36 runs of a few milliseconds each, some much longer than others.
@@ -60,9 +60,7 @@ fn begin(text: &str) -> tempfile::TempDir {
 }
 
 fn local(folder: &Path) {
-    let said =
-        meshwork(folder, &["run", "study.toml", "--out", "local", "--threads", "2", "--quiet"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    call(folder, "run study.toml --out local --threads 2 --quiet").succeeded();
 }
 
 fn shard(folder: &Path, shard: &str) -> Said {
@@ -90,7 +88,7 @@ fn assert_same(shared: &Path, local: &Path) {
 }
 
 fn collected(folder: &Path) -> Said {
-    meshwork(folder, &["collect", "shared"])
+    call(folder, "collect shared")
 }
 
 #[test]
@@ -100,20 +98,16 @@ fn shards_give_the_bytes_of_one_process() {
         let folder = folder.path();
         local(folder);
         for index in (0..of).rev() {
-            let said = shard(folder, &format!("{index}/{of}"));
-            assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{}", said.out);
-            assert!(said.out.starts_with(&format!("shard {index}/{of}: ")), "{}", said.out);
+            let said = shard(folder, &format!("{index}/{of}")).succeeded();
+            said.out_begins(&format!("shard {index}/{of}: "));
         }
-        let said = collected(folder);
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{}", said.out);
-        assert!(said.out.ends_with(" collected, 0 missing, 0 failed\n"), "{}", said.out);
+        let said = collected(folder).succeeded();
+        said.out_ends(" collected, 0 missing, 0 failed\n");
         assert_same(&folder.join("shared"), &folder.join("local"));
         assert!(!folder.join("shared/runs").exists(), "segments are not needed any more");
         // Collecting again is harmless, and a shard that is started again has nothing to do.
         assert_eq!(collected(folder).out, said.out);
-        let again = shard(folder, &format!("0/{of}"));
-        assert_eq!(again.status, Some(0));
-        assert!(again.out.contains(" of them before"), "{}", again.out);
+        shard(folder, &format!("0/{of}")).ended(0).out_has(" of them before");
         assert_eq!(collected(folder).out, said.out);
         assert_same(&folder.join("shared"), &folder.join("local"));
     }
@@ -125,33 +119,29 @@ fn a_folder_that_is_still_filling_is_reported_and_finished_by_anyone() {
     let folder = folder.path();
     local(folder);
     shard(folder, "1/3");
-    let said = meshwork(folder, &["status", "shared", "--json"]);
+    let said = call(folder, "status shared --json");
     assert_eq!((said.status, said.err.as_str()), (Some(3), ""));
     let object = said.json();
     let number = |key: &str| object[key].as_u64().unwrap();
     assert_eq!((number("total"), number("running"), number("failed")), (RUNS as u64, 0, 0));
     assert!(number("done") > 0 && number("missing") == RUNS as u64 - number("done"), "{object}");
-    let said = meshwork(folder, &["status", "shared"]);
+    let said = call(folder, "status shared");
     let begin = format!("shared: {} of 36 runs done, 0 running, ", number("done"));
-    assert!(said.out.starts_with(&begin), "{}", said.out);
+    said.out_begins(&begin);
     // Write the report before the shards are collected, and again after that.
     for _ in 0..2 {
-        let said = meshwork(folder, &["report", "shared", "--jobs", "0"]);
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{}", said.out);
+        call(folder, "report shared --jobs 0").succeeded();
         let page = fs::read_to_string(folder.join("shared/report.html")).unwrap();
         let missing = number("missing");
         assert!(
             page.contains(&format!("{missing} of")) || page.contains(&format!("{missing} runs"))
         );
         fs::remove_file(folder.join("shared/report.html")).unwrap();
-        let said = collected(folder);
-        assert_eq!(said.status, Some(3));
-        assert!(said.out.contains("\nmissing: scenario "), "{}", said.out);
+        collected(folder).ended(3).out_has("\nmissing: scenario ");
         assert!(!folder.join("shared/summary.csv").exists(), "no table of what is not whole");
     }
     // One process does the rest without repeating completed runs, and the bytes are the same.
-    let said = meshwork(folder, &["run", "study.toml", "--out", "shared", "--quiet"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    call(folder, "run study.toml --out shared --quiet").succeeded();
     assert_same(&folder.join("shared"), &folder.join("local"));
     assert!(!folder.join("shared/runs").exists());
 }
@@ -193,14 +183,13 @@ fn killed_shards_lose_nothing_that_ended() {
     text.extend_from_slice(b"{\"key\":\"0a");
     fs::write(&torn, text).unwrap();
     fs::write(runs.join("1of2.elsewhere-1.jsonl.part"), "").unwrap();
-    let said = shard(folder, "0/2");
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = shard(folder, "0/2").succeeded();
     let reused: usize =
         said.out.split(" ended, ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!(reused >= ended, "{}", said.out);
-    assert_eq!(collected(folder).status, Some(3));
-    assert_eq!(shard(folder, "1/2").status, Some(0));
-    assert_eq!(collected(folder).status, Some(0));
+    collected(folder).ended(3);
+    shard(folder, "1/2").ended(0);
+    collected(folder).ended(0);
     assert_same(&folder.join("shared"), &folder.join("local"));
     assert!(!runs.exists(), "what was torn is of no use either");
 }
@@ -298,9 +287,9 @@ fn random_kills(kills: u64, replications: u64) {
     let total = 12 * replications as usize;
     assert!(!seen.is_empty() && seen.len() < total, "{} of {total}: all in the middle", seen.len());
     for index in 0..3 {
-        assert_eq!(shard(folder, &format!("{index}/3")).status, Some(0));
+        shard(folder, &format!("{index}/3")).ended(0);
     }
-    assert_eq!(collected(folder).status, Some(0));
+    collected(folder).ended(0);
     local(folder);
     assert_same(&folder.join("shared"), &folder.join("local"));
 }
@@ -335,7 +324,7 @@ fn two_copies_of_a_shard_at_once_give_the_same() {
         }
     }
     assert!(copies.iter_mut().all(|copy| copy.wait().unwrap().success()));
-    assert_eq!(collected(folder).status, Some(0));
+    collected(folder).ended(0);
     assert_same(&folder.join("shared"), &folder.join("local"));
 }
 
@@ -356,7 +345,7 @@ fn a_budget_or_a_signal_ends_a_shard_between_two_runs() {
     }
     assert_eq!(statuses.pop(), Some(Some(0)));
     assert!(statuses.iter().all(|status| *status == Some(75)), "{statuses:?}");
-    assert_eq!(collected(folder).status, Some(0));
+    collected(folder).ended(0);
     assert_same(&folder.join("shared"), &folder.join("local"));
     #[cfg(unix)]
     {
@@ -375,7 +364,7 @@ fn a_budget_or_a_signal_ends_a_shard_between_two_runs() {
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
             .collect();
         assert!(names.len() == 1 && names[0].ends_with(".jsonl"), "it has ended: {names:?}");
-        assert_eq!(collected(folder).status, Some(3));
+        collected(folder).ended(3);
     }
 }
 
@@ -389,18 +378,8 @@ fn a_local_run_stops_after_its_budget_and_goes_on() {
     let mut status = Some(75);
     let mut stops = 0;
     while status == Some(75) && stops < 200 {
-        let arguments = [
-            "run",
-            "study.toml",
-            "--out",
-            "shared",
-            "--time-budget",
-            "1s",
-            "--quiet",
-            "--threads",
-            "1",
-        ];
-        status = meshwork(folder, &arguments).status;
+        status =
+            call(folder, "run study.toml --out shared --time-budget 1s --quiet --threads 1").status;
         stops += 1;
     }
     assert_eq!(status, Some(0));
@@ -421,17 +400,12 @@ fn two_results_for_one_run_are_named_both() {
     let number = 1 + text.lines().position(|own| own == line).unwrap();
     let changed = line.replacen("\"end\":", "\"end\":1", 1);
     fs::write(runs.join("9of9.other.jsonl"), format!("{changed}\n")).unwrap();
-    let said = collected(folder);
-    assert_eq!(said.status, Some(2));
+    let said = collected(folder).ended(2);
     let key = &line[8..40];
     let name = segment.file_name().unwrap().to_string_lossy();
-    assert!(
-        said.err.starts_with(&format!(
+    said.err_begins(&format!(
             "error: shared/runs/{name}:{number} and shared/runs/9of9.other.jsonl:1: these two lines have the same key {key}, but other results"
-        )),
-        "{}",
-        said.err
-    );
+        ));
     assert!(!folder.join("shared/summary.csv").exists());
 }
 
@@ -452,22 +426,16 @@ fn a_run_that_fails_stops_no_other_and_is_told() {
     let at = lines.iter().position(|line| of_first.iter().all(|part| line.contains(part))).unwrap();
     lines.remove(at);
     fs::write(&segment, format!("{}\n{failed}", lines.join("\n"))).unwrap();
-    let said = collected(folder);
-    assert_eq!(said.status, Some(1), "{}", said.out);
-    assert!(said.out.contains("0 missing, 1 failed"), "{}", said.out);
-    assert!(said.err.contains("replication 2 failed: no disk"), "{}", said.err);
+    let said = collected(folder).ended(1);
+    said.out_has("0 missing, 1 failed");
+    said.err_has("replication 2 failed: no disk");
     // A failed run is neither completed nor missing.
-    let status = meshwork(folder, &["status", "shared"]);
-    assert_eq!(status.status, Some(1), "{}", status.err);
-    assert!(
-        status.out.starts_with("shared: 35 of 36 runs done, 0 running, 0 missing, 1 failed"),
-        "{}",
-        status.out
-    );
+    let status = call(folder, "status shared").ended(1);
+    status.out_begins("shared: 35 of 36 runs done, 0 running, 0 missing, 1 failed");
     // The failed run stays reported, and is run again on request.
     assert_eq!(collected(folder).err, said.err);
-    assert_eq!(shard(folder, "0/1").status, Some(0));
-    assert_eq!(collected(folder).status, Some(0));
+    shard(folder, "0/1").ended(0);
+    collected(folder).ended(0);
 }
 
 #[test]
@@ -478,56 +446,48 @@ fn wrong_requests_get_a_sentence() {
     shard(folder, "0/4");
     for (arguments, sentence) in [
         (
-            &["run", "study.toml", "--out", "shared", "--shard", "5/4"][..],
+            "run study.toml --out shared --shard 5/4",
             "--shard: 5/4: there is no shard 5 of 4: 4 shards are numbered from 0 to 3",
         ),
         (
-            &["run", "study.toml", "--out", "shared", "--shard", "x"],
+            "run study.toml --out shared --shard x",
             "--shard: `x` is no shard: give I/N, such as 0/4",
         ),
         (
-            &["run", "study.toml", "--out", "shared", "--shard", "/4"],
+            "run study.toml --out shared --shard /4",
             "--shard: --shard /N takes I from the task of an array, but none of HQ_TASK_ID",
         ),
         (
-            &["run", "other.toml", "--out", "shared", "--shard", "0/4"],
+            "run other.toml --out shared --shard 0/4",
             "shared: this folder holds another study, or an earlier form of this one",
         ),
         (
-            &["run", "study.toml", "--out", "shared", "--shard", "0/4", "--set", "seed=2"],
+            "run study.toml --out shared --shard 0/4 --set seed=2",
             "shared: this sweep was begun with no --set, and is now asked for with --set seed=2",
         ),
         (
-            &["run", "study.toml", "other.toml", "--out", "shared", "--shard", "0/4"],
+            "run study.toml other.toml --out shared --shard 0/4",
             "--shard 0/4: 2 studies are given, but a shard is a part of one",
         ),
-        (&["collect", "nowhere"], "nowhere: there is no such folder"),
+        ("collect nowhere", "nowhere: there is no such folder"),
+        ("status .", ".: there is no study in this folder: give one that `meshwork run --out`"),
         (
-            &["status", "."],
-            ".: there is no study in this folder: give one that `meshwork run --out`",
-        ),
-        (
-            &["run", "study.toml", "--out", "shared", "--shard", "0/4", "--deal", "study.toml"],
+            "run study.toml --out shared --shard 0/4 --deal study.toml",
             "study.toml:2: this is no line of a deal of this study",
         ),
     ] {
-        let said = meshwork(folder, arguments);
-        assert_eq!(said.status, Some(2), "{arguments:?}: {}", said.err);
-        assert!(said.err.starts_with(&format!("error: {sentence}")), "{arguments:?}: {}", said.err);
+        let said = call(folder, arguments);
+        assert_eq!(said.status, Some(2), "{arguments}: {}", said.err);
+        assert!(said.err.starts_with(&format!("error: {sentence}")), "{arguments}: {}", said.err);
     }
     // Pretend that another build of the program started the sweep.
     let asked = folder.join("shared/asked.toml");
     let text = fs::read_to_string(&asked).unwrap();
     let build = text.lines().find(|line| line.starts_with("build = ")).unwrap();
     fs::write(&asked, text.replace(build, "build = \"0123456789abcdef0123456789abcdef\"")).unwrap();
-    let said = shard(folder, "1/4");
-    assert_eq!(said.status, Some(2));
-    assert!(
-        said.err.starts_with(
-            "error: shared: another build of the program began this sweep (01234567, and this is "
-        ),
-        "{}",
-        said.err
+    let said = shard(folder, "1/4").ended(2);
+    said.err_begins(
+        "error: shared: another build of the program began this sweep (01234567, and this is ",
     );
     fs::write(&asked, &text).unwrap();
     // Tear a line in the middle of a segment.
@@ -540,8 +500,7 @@ fn wrong_requests_get_a_sentence() {
         format!("{line}\n")
     };
     fs::write(&segment, text.lines().enumerate().map(half).collect::<String>()).unwrap();
-    let said = collected(folder);
-    assert_eq!(said.status, Some(3));
+    let said = collected(folder).ended(3);
     let name = segment.file_name().unwrap().to_string_lossy().into_owned();
     assert_eq!(
         said.err,
@@ -553,9 +512,9 @@ fn wrong_requests_get_a_sentence() {
     for index in 0..4 {
         let arguments =
             ["run", "study.toml", "--out", "shared", "--shard", &format!("{index}/4"), "--quiet"];
-        assert_eq!(meshwork(folder, &arguments).status, Some(0));
+        meshwork(folder, &arguments).ended(0);
     }
-    assert_eq!(collected(folder).status, Some(0));
+    collected(folder).ended(0);
 }
 
 #[cfg(target_os = "linux")]
@@ -572,17 +531,13 @@ fn clocks_that_differ_are_told() {
     .unwrap();
     let file = fs::File::options().append(true).open(&segment).unwrap();
     file.set_modified(std::time::SystemTime::now() + Duration::from_secs(3600)).unwrap();
-    let said = meshwork(folder, &["status", "shared"]);
-    assert!(
-        said.err.contains("in the future, so the clocks of two computers differ"),
-        "{}",
-        said.err
-    );
-    assert!(said.out.contains("1 running"), "{}", said.out);
+    let said = call(folder, "status shared");
+    said.err_has("in the future, so the clocks of two computers differ");
+    said.out_has("1 running");
     file.set_modified(std::time::SystemTime::now() - Duration::from_secs(3600)).unwrap();
-    let said = meshwork(folder, &["status", "shared"]);
-    assert!(said.out.contains("0 running"), "{}", said.out);
-    assert!(said.out.contains("1 ended without a word, killed or cut off"), "{}", said.out);
+    let said = call(folder, "status shared");
+    said.out_has("0 running");
+    said.out_has("1 ended without a word, killed or cut off");
 }
 
 #[cfg(target_os = "linux")]
@@ -603,11 +558,10 @@ fn a_full_disk_keeps_what_ended() {
     assert_eq!(output.status.code(), Some(1));
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(err.contains("what had ended before is kept, and the rest is run again"), "{err}");
-    let said = collected(folder);
-    assert_eq!(said.status, Some(3), "{}", said.err);
+    let said = collected(folder).ended(3);
     assert!(!said.out.contains(": 0 of 36"), "{}", said.out);
-    assert_eq!(shard(folder, "0/1").status, Some(0));
-    assert_eq!(collected(folder).status, Some(0));
+    shard(folder, "0/1").ended(0);
+    collected(folder).ended(0);
     local(folder);
     assert_same(&folder.join("shared"), &folder.join("local"));
 }

@@ -48,8 +48,7 @@ fn jobs(slurm: &Slurm, seconds: f64) -> u32 {
     let study = STUDY.replace("replications = 10", "replications = 1");
     fs::write(slurm.home().join("trial.toml"), study).unwrap();
     let begin = Instant::now();
-    let trial = slurm.meshwork(&["run", "trial.toml", "--threads", "1", "--quiet"]);
-    assert_eq!((trial.status, trial.err.as_str()), (Some(0), ""));
+    slurm.meshwork(&["run", "trial.toml", "--threads", "1", "--quiet"]).succeeded();
     let runs = 6.0;
     let took = begin.elapsed().as_secs_f64() / runs;
     (f64::from(FEW) * (seconds / took).clamp(0.25, 16.0)) as u32
@@ -147,8 +146,7 @@ fn nothing_that_slurm_does_changes_a_byte() {
         "--time",
         "1m",
     ];
-    let submitted = slurm.meshwork(&arguments);
-    assert_eq!((submitted.status, submitted.err.as_str()), (Some(0), ""), "{}", submitted.out);
+    let submitted = slurm.meshwork(&arguments).succeeded();
     assert!(submitted.out.contains("8 shards of 60 parts as jobs "), "split: {}", submitted.out);
 
     // Two tasks are killed while they run.
@@ -161,8 +159,7 @@ fn nothing_that_slurm_does_changes_a_byte() {
         sleep(Duration::from_millis(300));
     }
     // The sweep is collected before all runs have ended.
-    let early = slurm.meshwork(&["collect", "S"]);
-    assert_eq!(early.status, Some(3), "{}{}", early.out, early.err);
+    slurm.meshwork(&["collect", "S"]).ended(3);
 
     // A node goes down while its tasks run: they restart, while the first copies may still write.
     slurm.wait(ALL, "a task writes", || !slurm.writers().is_empty() || slurm.is_idle());
@@ -210,22 +207,18 @@ fn nothing_that_slurm_does_changes_a_byte() {
         parts.filter(is_part).count() >= 2,
         "what was killed keeps the name of what is not whole"
     );
-    let collected = slurm.meshwork(&["collect", "S"]);
-    assert_eq!(collected.status, Some(3), "{}{}", collected.out, collected.err);
+    slurm.meshwork(&["collect", "S"]).ended(3);
 
     // Submit incomplete runs again until none is missing.
     for _ in 0..4 {
-        let again = slurm.meshwork(&[&arguments[..], &["--missing"]].concat());
-        assert_eq!(again.status, Some(0), "{}", again.err);
+        let again = slurm.meshwork(&[&arguments[..], &["--missing"]].concat()).ended(0);
         if again.out.contains("nothing is missing") {
             break;
         }
         slurm.wait(ALL, "what was missing ends", || slurm.is_idle());
     }
-    let local = slurm.meshwork(&["run", "study.toml", "--out", "local", "--quiet"]);
-    assert_eq!((local.status, local.err.as_str()), (Some(0), ""));
-    let last = slurm.meshwork(&["collect", "S"]);
-    assert_eq!((last.status, last.err.as_str()), (Some(0), ""), "{}", last.out);
+    slurm.meshwork(&["run", "study.toml", "--out", "local", "--quiet"]).succeeded();
+    slurm.meshwork(&["collect", "S"]).succeeded();
     for name in ["runs.jsonl", "summary.csv", "comparison.csv", "experiment.toml"] {
         let (ours, theirs) =
             (fs::read(home.join("S").join(name)), fs::read(home.join("local").join(name)));

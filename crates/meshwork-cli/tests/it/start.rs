@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{examples, meshwork};
+use crate::common::{call, examples, meshwork};
 use boon::{Compiler, SchemaIndex, Schemas};
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
@@ -15,9 +15,7 @@ use serde_json::Value as Json;
 const KINDS: [&str; 5] = ["sweep", "log", "machine", "slurm", "paper"];
 
 fn schema() -> (Schemas, SchemaIndex) {
-    let said = meshwork(Path::new("."), &["schema"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    let text: Json = serde_json::from_str(&said.out).expect("it is JSON");
+    let text = call(".", "schema").succeeded().json();
     assert_eq!(text["$schema"], "http://json-schema.org/draft-07/schema#");
     let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
     compiler.add_resource("study.json", text).unwrap();
@@ -59,8 +57,7 @@ fn all_studies() -> BTreeMap<String, String> {
         }
     }
     for kind in KINDS {
-        let said = meshwork(Path::new("."), &["new", "-", "--from", kind]);
-        assert_eq!(said.status, Some(0));
+        let said = call(".", &format!("new - --from {kind}")).ended(0);
         studies_by_name.insert(format!("new {kind}"), said.out);
     }
     studies_by_name
@@ -157,16 +154,14 @@ fn what_new_writes_runs_and_nothing_is_overwritten() {
             fs::copy(examples().join(file), folder.path().join(file)).unwrap();
         }
         fs::copy(examples().join("lublin.swf.gz"), folder.path().join("log.swf")).unwrap();
-        let said = meshwork(folder.path(), &["new", "--from", kind]);
+        let said = meshwork(&folder, &["new", "--from", kind]);
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{kind}");
         let text = fs::read_to_string(folder.path().join("study.toml")).unwrap();
         assert!(text.starts_with("#:schema study.schema.json\n"), "{text}");
-        let fewer = ["run", "study.toml", "--set", "measure.jobs=300", "--set", "replications=1"];
-        let said = meshwork(folder.path(), &fewer);
+        let said = call(&folder, "run study.toml --set measure.jobs=300 --set replications=1");
         assert_eq!(said.status, Some(0), "{kind}: {}", said.err);
         fs::write(folder.path().join("study.toml"), "mine").unwrap();
-        let said = meshwork(folder.path(), &["new", "--from", kind]);
-        assert_eq!(said.status, Some(2));
+        let said = meshwork(&folder, &["new", "--from", kind]).ended(2);
         assert_eq!(
             said.err,
             "error: study.toml: there is such a file already, and it stays as it is: name another, or `-` \
@@ -178,21 +173,18 @@ fn what_new_writes_runs_and_nothing_is_overwritten() {
 
 #[test]
 fn the_template_of_a_machine_names_all_that_have_a_name() {
-    let said = meshwork(Path::new("."), &["new", "-", "--from", "machine"]);
+    let said = call(".", "new - --from machine");
     for machine in meshwork::presets::MACHINES {
-        let name = meshwork::registry::Named::about(*machine).name;
-        assert!(said.out.contains(name), "{name}: {}", said.out);
+        said.out_has(meshwork::registry::Named::about(*machine).name);
     }
     assert!(!said.out.contains("MACHINES"), "{}", said.out);
 }
 
 #[test]
 fn a_type_of_nodes_can_be_looked_up() {
-    let said = meshwork(Path::new("."), &["list", "dgx"]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
-    let sentence = "A node has 112 cores, 2097152 MiB of memory and 8 GPUs (h100), on 2 islands.";
-    assert!(said.out.contains(sentence), "{}", said.out);
-    let said = meshwork(Path::new("."), &["list", "nvl72"]);
+    let said = call(".", "list dgx").ended(0);
+    said.out_has("A node has 112 cores, 2097152 MiB of memory and 8 GPUs (h100), on 2 islands.");
+    let said = call(".", "list nvl72");
     assert!(said.out.contains("on 2 islands") && said.out.contains("nvl72: a machine"));
 }
 
@@ -200,34 +192,20 @@ fn a_type_of_nodes_can_be_looked_up() {
 fn a_log_is_replayed_on_the_machine_of_its_header() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(examples().join("lublin.swf.gz"), folder.path().join("lublin.swf.gz")).unwrap();
-    let said = meshwork(folder.path(), &["replay", "lublin.swf.gz"]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
-    assert!(said.err.contains("128 processors"), "{}", said.err);
+    let said = call(&folder, "replay lublin.swf.gz").ended(0);
+    said.err_has("128 processors");
     for part in ["fcfs", "easy", "conservative", "page: lublin-replay/report.html"] {
-        assert!(said.out.contains(part), "{}", said.out);
+        said.out_has(part);
     }
     let results = folder.path().join("lublin-replay");
     assert!(results.join("report.html").is_file());
     // The repeated command reads the stored runs. Its folder is that of an ordinary study.
-    let again = meshwork(folder.path(), &["replay", "lublin.swf.gz"]);
+    let again = call(&folder, "replay lublin.swf.gz");
     assert_eq!((again.status, &again.out), (Some(0), &said.out));
-    let run = meshwork(folder.path(), &["run", "lublin-replay/experiment.toml"]);
-    assert_eq!(run.status, Some(0), "{}", run.err);
-    let json = meshwork(
-        folder.path(),
-        &[
-            "replay",
-            "lublin.swf.gz",
-            "--machine",
-            "mesh:16x8",
-            "--schedulers",
-            "easy",
-            "--json",
-            "--out",
-            "m",
-        ],
-    );
-    assert_eq!(json.status, Some(0), "{}", json.err);
+    call(&folder, "run lublin-replay/experiment.toml").ended(0);
+    let json =
+        call(&folder, "replay lublin.swf.gz --machine mesh:16x8 --schedulers easy --json --out m")
+            .ended(0);
     let object: Json = serde_json::from_str(json.out.trim()).expect("one line for one scheduler");
     assert!(object.to_string().contains("easy"), "{object}");
 }
@@ -252,23 +230,18 @@ fn errors_of_a_replay_name_the_line_of_the_log_or_the_option() {
             "error: --schedulers easy,easy: `easy` stands twice",
         ),
     ] {
-        let arguments: Vec<&str> = ["replay"].into_iter().chain(arguments.split(' ')).collect();
-        let said = meshwork(folder.path(), &arguments);
-        assert_eq!(said.status, Some(2), "{}", said.err);
-        assert!(said.err.starts_with(begin), "{}", said.err);
+        call(&folder, &format!("replay {arguments}")).ended(2).err_begins(begin);
     }
-    let said =
-        meshwork(folder.path(), &["trace", "convert", "jobs.csv", "o.csv", "--first-jobs", "1.5"]);
-    assert!(said.err.contains("must be a whole number from 1"), "{}", said.err);
+    let said = call(&folder, "trace convert jobs.csv o.csv --first-jobs 1.5");
+    said.err_has("must be a whole number from 1");
 }
 
 #[test]
 fn a_log_without_jobs_and_a_folder_of_other_results_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("empty.swf"), "; MaxProcs: 8\n").unwrap();
-    for arguments in [&["replay", "empty.swf"][..], &["replay", "empty.swf", "-m", "flat:1"]] {
-        let said = meshwork(folder.path(), arguments);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+    for arguments in ["replay empty.swf", "replay empty.swf -m flat:1"] {
+        let said = call(&folder, arguments).refused();
         assert_eq!(said.err, "error: empty.swf: the log has no jobs\n");
     }
     assert!(!folder.path().join("empty-replay").exists());
@@ -276,8 +249,8 @@ fn a_log_without_jobs_and_a_folder_of_other_results_are_refused() {
     for log in ["jobs.csv", "other/jobs.csv"] {
         fs::write(folder.path().join(log), "submit,runtime,nodes\n0,10,3\n5,10,2\n").unwrap();
     }
-    let of = |log: &str| meshwork(folder.path(), &["replay", log, "--machine", "flat:4"]);
-    assert_eq!(of("jobs.csv").status, Some(0));
+    let of = |log: &str| meshwork(&folder, &["replay", log, "--machine", "flat:4"]);
+    of("jobs.csv").ended(0);
     let said = of("other/jobs.csv");
     assert_eq!(
         (said.status, said.err.as_str()),
@@ -300,74 +273,69 @@ fn a_file_in_the_wrong_place_is_answered_by_the_command_for_it() {
     }
     for (arguments, sentence) in [
         (
-            &["replay", "jobs.csv"][..],
+            "replay jobs.csv",
             "error: jobs.csv: this log does not say how many processors its machine had; its largest job asks \
              for 3: name the machine, as in `--machine flat:3`\n",
         ),
         (
-            &["replay", "jobs.csv", "--machine", "flat:x"],
+            "replay jobs.csv --machine flat:x",
             "error: --machine flat:x: `x` is no size of a flat: write `flat:8`, or a table as in a study\n",
         ),
         (
-            &["replay", "jobs.csv", "--machine", "16x8"],
+            "replay jobs.csv --machine 16x8",
             "error: --machine 16x8: unknown machine `16x8` (did you mean `mesh:16x8` or `torus:16x8`?)\n",
         ),
         (
-            &["replay", "jobs.csv", "--machine", "128"],
+            "replay jobs.csv --machine 128",
             "error: --machine 128: unknown machine `128` (did you mean `flat:128`?)\n",
         ),
+        ("replay a.toml", "error: a.toml: this is no log, but a study: `meshwork run a.toml`\n"),
         (
-            &["replay", "a.toml"],
-            "error: a.toml: this is no log, but a study: `meshwork run a.toml`\n",
-        ),
-        (
-            &["replay", "sacct.txt"],
+            "replay sacct.txt",
             "error: sacct.txt: this is what sacct prints: `meshwork ops import --sacct sacct.txt`\n",
         ),
         (
-            &["run", "jobs.csv"],
+            "run jobs.csv",
             "error: jobs.csv: this is no study, but a log: `meshwork replay jobs.csv`\n",
         ),
         (
-            &["show", "sacct.txt"],
+            "show sacct.txt",
             "error: sacct.txt: this is no study, but a log: `meshwork ops import --sacct sacct.txt`\n",
         ),
-        (&["jobs.csv"], "error: jobs.csv is a file: did you mean `meshwork replay jobs.csv`?\n"),
+        ("jobs.csv", "error: jobs.csv is a file: did you mean `meshwork replay jobs.csv`?\n"),
         (
-            &["sacct.txt"],
+            "sacct.txt",
             "error: sacct.txt is a file: did you mean `meshwork ops import --sacct sacct.txt`?\n",
         ),
         (
-            &["trace", "jobs.csv"],
+            "trace jobs.csv",
             "error: jobs.csv is a file: did you mean `meshwork trace info jobs.csv`?\n",
         ),
         (
-            &["first.toml"],
+            "first.toml",
             "error: first.toml is no command: did you mean `meshwork run first.toml`?\n",
         ),
-        (&["t.yaml"], "error: t.yaml is a file: did you mean `meshwork ops check t.yaml`?\n"),
+        ("t.yaml", "error: t.yaml is a file: did you mean `meshwork ops check t.yaml`?\n"),
         (
-            &["results"],
+            "results",
             "error: results is a folder of results: did you mean `meshwork report results`?\n",
         ),
     ] {
-        let said = meshwork(folder.path(), arguments);
+        let said = call(&folder, arguments);
         assert_eq!((said.status, said.err.as_str()), (Some(2), sentence));
     }
-    let said = meshwork(folder.path(), &["replay", "jobs.csv", "--machine", "flat:4"]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    call(&folder, "replay jobs.csv --machine flat:4").ended(0);
 }
 
 #[test]
 fn help_is_given_of_every_command() {
-    let here = Path::new(".");
-    let whole = meshwork(here, &["--help"]);
+    let here = ".";
+    let whole = call(here, "--help");
     for part in ["Begin:", "Your machine:", "  replay ", "  ops ", "Example:"] {
-        assert!(whole.out.contains(part), "{part}: {}", whole.out);
+        whole.out_has(part);
     }
-    for words in [&["help", "run"][..], &["help", "ops", "explain"]] {
-        let option = [&words[1..], &["--help"]].concat();
-        let said = meshwork(here, words);
-        assert_eq!((said.status, said.out), (Some(0), meshwork(here, &option).out));
+    for command in ["run", "ops explain"] {
+        let said = call(here, &format!("help {command}")).ended(0);
+        assert_eq!(said.out, call(here, &format!("{command} --help")).out);
     }
 }

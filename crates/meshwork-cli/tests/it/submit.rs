@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Said, said};
+use crate::common::{Said, call, said};
 
 const STUDY: &str = "
 name = 'tiny'
@@ -111,14 +111,14 @@ fn every_engine_is_given_a_script_that_runs() {
         ];
         let dry = meshwork(folder, &[&arguments[..], &["--dry-run"]].concat());
         assert_eq!((dry.status, dry.err.as_str()), (Some(0), ""), "{engine}");
-        assert!(dry.out.contains("--time-budget 570s"), "{}", dry.out);
+        dry.out_has("--time-budget 570s");
         assert!(
             !folder.join("S").exists() && calls(folder).is_empty(),
             "{engine}: nothing is done"
         );
-        let said = meshwork(folder, &arguments);
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{engine}");
-        assert!(said.out.starts_with("submitted: 3 shards of 8 parts as job 77"), "{}", said.out);
+        let submitted = meshwork(folder, &arguments);
+        assert_eq!((submitted.status, submitted.err.as_str()), (Some(0), ""), "{engine}");
+        submitted.out_begins("submitted: 3 shards of 8 parts as job 77");
         let script = folder.join("S/submit/1.sh");
         let text = fs::read_to_string(&script).unwrap();
         assert!(dry.out.starts_with(&text), "{engine}: what was shown is what is kept");
@@ -136,7 +136,7 @@ fn every_engine_is_given_a_script_that_runs() {
                 .arg(&script)
                 .env(variable, (index + first).to_string())
                 .output();
-            let task = said_of(&task.unwrap());
+            let task = said(&task.unwrap());
             assert_eq!(
                 (task.status, task.err.as_str()),
                 (Some(0), ""),
@@ -147,8 +147,7 @@ fn every_engine_is_given_a_script_that_runs() {
         let collected =
             Command::new("bash").arg(folder.join("S/submit/1.collect.sh")).output().unwrap();
         assert_eq!(collected.status.code(), Some(0), "{engine}");
-        let local = meshwork(folder, &["run", "study.toml", "--out", "local", "--quiet"]);
-        assert_eq!(local.status, Some(0));
+        call(folder, "run study.toml --out local --quiet").ended(0);
         for name in ["runs.jsonl", "summary.csv"] {
             assert!(
                 fs::read(folder.join("S").join(name)).unwrap()
@@ -157,16 +156,8 @@ fn every_engine_is_given_a_script_that_runs() {
             );
         }
         let again = meshwork(folder, &[&arguments[..], &["--missing"]].concat());
-        assert!(
-            again.out.starts_with("S: nothing is missing, so nothing is submitted"),
-            "{}",
-            again.out
-        );
+        again.out_begins("S: nothing is missing, so nothing is submitted");
     }
-}
-
-fn said_of(output: &std::process::Output) -> Said {
-    said(output)
 }
 
 #[test]
@@ -176,8 +167,7 @@ fn what_is_missing_is_dealt_again_and_long_arrays_are_split() {
     program(folder, "sbatch", "echo 5");
     program(folder, "scontrol", "echo 'MaxArraySize            = 3'");
     let arguments = ["submit", "study.toml", "--out", "S", "--engine", "slurm"];
-    let said = meshwork(folder, &arguments);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    meshwork(folder, &arguments).succeeded();
     let script = folder.join("S/submit/1.sh");
     let shown = script.display();
     let called = calls(folder);
@@ -198,12 +188,10 @@ fn what_is_missing_is_dealt_again_and_long_arrays_are_split() {
         task.arg(&script).arg(first).env("SLURM_ARRAY_TASK_ID", index);
         assert_eq!(task.output().unwrap().status.code(), Some(0));
     }
-    let again = meshwork(folder, &arguments);
-    assert_eq!(again.status, Some(2));
-    assert!(again.err.starts_with("error: S: this sweep was submitted before ("), "{}", again.err);
-    let missing = meshwork(folder, &[&arguments[..], &["--missing", "--shards", "2"]].concat());
-    assert_eq!((missing.status, missing.err.as_str()), (Some(0), ""));
-    assert!(missing.out.starts_with("submitted: 2 shards of 6 parts"), "{}", missing.out);
+    meshwork(folder, &arguments).ended(2).err_begins("error: S: this sweep was submitted before (");
+    let missing =
+        meshwork(folder, &[&arguments[..], &["--missing", "--shards", "2"]].concat()).succeeded();
+    missing.out_begins("submitted: 2 shards of 6 parts");
     let deal = fs::read_to_string(folder.join("S/submit/2.deal.csv")).unwrap();
     let dealt: Vec<&str> = deal.lines().skip(1).collect();
     assert_eq!(dealt.len(), 2, "{deal}");
@@ -212,7 +200,7 @@ fn what_is_missing_is_dealt_again_and_long_arrays_are_split() {
         task.arg(folder.join("S/submit/2.sh")).env("SLURM_ARRAY_TASK_ID", index);
         assert_eq!(task.output().unwrap().status.code(), Some(0));
     }
-    assert_eq!(meshwork(folder, &["collect", "S"]).status, Some(0));
+    call(folder, "collect S").ended(0);
 }
 
 #[test]
@@ -223,36 +211,17 @@ fn what_an_engine_does_not_do_is_said() {
     let path = folder.join("bin");
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshwork"));
     command.args(arguments).current_dir(folder).env("PATH", path);
-    let missing = said(&command.output().unwrap());
-    assert_eq!(missing.status, Some(1));
-    assert!(
-        missing.err.starts_with(
-            "error: sbatch: there is no such program on the path, so nothing was submitted; call this on a computer that \
-             has it, such as the login node of the cluster, or give another `--engine`: the script is kept, "
-        ),
-        "{}",
-        missing.err
-    );
+    let missing = said(&command.output().unwrap()).ended(1);
+    missing.err_begins("error: sbatch: there is no such program on the path, so nothing was submitted; call this on a computer that \
+             has it, such as the login node of the cluster, or give another `--engine`: the script is kept, ");
     program(folder, "scontrol", "echo 'MaxArraySize = 1'");
     program(folder, "sbatch", "echo 'sbatch: error: invalid partition' >&2; exit 1");
     let missing = [&arguments[..], &["--missing"]].concat();
-    let no_array = meshwork(folder, &missing);
-    assert_eq!(no_array.status, Some(2));
-    assert!(
-        no_array
-            .err
-            .starts_with("error: this Slurm allows no arrays (MaxArraySize is 1), so 8 shards"),
-        "{}",
-        no_array.err
-    );
-    let refused = meshwork(folder, &[&missing[..], &["--shards", "1"]].concat());
-    assert_eq!(refused.status, Some(1));
-    assert!(
-        refused.err.starts_with(
-            "error: sbatch refused the script, and says: sbatch: error: invalid partition: "
-        ),
-        "{}",
-        refused.err
+    let no_array = meshwork(folder, &missing).ended(2);
+    no_array.err_begins("error: this Slurm allows no arrays (MaxArraySize is 1), so 8 shards");
+    let refused = meshwork(folder, &[&missing[..], &["--shards", "1"]].concat()).ended(1);
+    refused.err_begins(
+        "error: sbatch refused the script, and says: sbatch: error: invalid partition: ",
     );
     for (more, sentence) in [
         (&["--shards", "0"][..], "must be `auto`, or a whole number from 1"),
@@ -269,18 +238,14 @@ fn what_an_engine_does_not_do_is_said() {
                 more,
             ]
             .concat(),
-        );
-        assert_eq!(said.status, Some(2));
-        assert!(said.err.contains(sentence), "{}", said.err);
+        )
+        .ended(2);
+        said.err_has(sentence);
     }
     let said =
-        meshwork(folder, &["submit", "study.toml", "--out", "my results", "--engine", "pbs"]);
-    assert_eq!(said.status, Some(2));
-    assert!(
-        said.err.contains("my results: the script of an engine cannot name this path"),
-        "{}",
-        said.err
-    );
+        meshwork(folder, &["submit", "study.toml", "--out", "my results", "--engine", "pbs"])
+            .ended(2);
+    said.err_has("my results: the script of an engine cannot name this path");
 }
 
 #[test]
@@ -293,22 +258,16 @@ fn a_race_goes_on_round_by_round_until_it_prints_the_result() {
     program(folder, "sbatch", "echo 77");
     let choice = ["--within", "5%", "--baseline", "allocator=frame_sliding"];
     let first = ["submit", "study.toml", "--out", "S", "--engine", "slurm", "--shards", "2"];
-    let said = meshwork(folder, &[&first[..], &choice].concat());
-    assert_eq!(said.status, Some(2));
-    assert!(
-        said.err.contains("these are options of a race: give --choose too, or leave them out"),
-        "{}",
-        said.err
-    );
-    let said = meshwork(folder, &[&first[..], &["--choose"], &choice].concat());
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{}", said.out);
-    assert!(said.out.starts_with("submitted: 2 shards of 40 parts as job 77"), "{}", said.out);
+    let refused = meshwork(folder, &[&first[..], &choice].concat()).ended(2);
+    refused.err_has("these are options of a race: give --choose too, or leave them out");
+    let first = meshwork(folder, &[&first[..], &["--choose"], &choice].concat()).succeeded();
+    first.out_begins("submitted: 2 shards of 40 parts as job 77");
     let bash = |script: &str, index: &str| {
         let mut command = Command::new("/bin/bash");
         let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
         command.arg(folder.join("S/submit").join(script)).env("PATH", path);
         let ended = command.current_dir(folder).env("SLURM_ARRAY_TASK_ID", index).output();
-        crate::common::said(&ended.unwrap())
+        said(&ended.unwrap())
     };
     let mut last = String::new();
     let mut rounds = 0;
@@ -316,11 +275,9 @@ fn a_race_goes_on_round_by_round_until_it_prints_the_result() {
         rounds += 1;
         assert!(rounds < 30, "{last}");
         for index in ["0", "1"] {
-            let task = bash(&format!("{rounds}.sh"), index);
-            assert_eq!((task.status, task.err.as_str()), (Some(0), ""), "{}", task.out);
+            bash(&format!("{rounds}.sh"), index).succeeded();
         }
-        let collected = bash(&format!("{rounds}.collect.sh"), "");
-        assert_eq!(collected.status, Some(0), "{} {}", collected.out, collected.err);
+        let collected = bash(&format!("{rounds}.collect.sh"), "").ended(0);
         last = collected.out;
     }
     assert!(last.contains("Choice: allocator = first_fit"), "{last}");
@@ -328,8 +285,7 @@ fn a_race_goes_on_round_by_round_until_it_prints_the_result() {
     // A choice that is made in one process has the same result.
     let words =
         [&["choose", "study.toml", "--out", "T", "--json", "--quiet"][..], &choice].concat();
-    let alone = meshwork(folder, &words);
-    assert_eq!(alone.status, Some(0), "{}", alone.err);
+    meshwork(folder, &words).ended(0);
     let read = |name: &str| fs::read(folder.join(name)).unwrap();
     // The first line has the path of the study.
     let winner = |name: &str| {

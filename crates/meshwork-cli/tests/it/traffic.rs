@@ -15,8 +15,7 @@ fn one_object_for_each_load() {
     let said = traffic(
         "--topology torus --dims 8,8 --loads 0.05,0.3 --packet 8 --buffer 8 --vcs 2 --timing booksim \
          --cycles 8000 --seed 1 --json",
-    );
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    ).succeeded();
     let points = said.json_lines();
     assert_eq!(points.len(), 2);
     for (point, load) in points.iter().zip([0.05, 0.3]) {
@@ -39,16 +38,14 @@ fn one_object_for_each_load() {
 
 #[test]
 fn a_network_that_takes_too_much_memory_is_refused_with_the_estimate() {
-    let said = traffic("--topology mesh --dims 16777216 --vcs 2 --max-memory 4G --threads 1");
-    assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
-    assert!(said.err.contains("takes about 11 GiB of memory"), "{}", said.err);
-    assert!(said.err.contains("which is more than the 4 GiB of `--max-memory`"), "{}", said.err);
+    let said =
+        traffic("--topology mesh --dims 16777216 --vcs 2 --max-memory 4G --threads 1").refused();
+    said.err_has("takes about 11 GiB of memory");
+    said.err_has("which is more than the 4 GiB of `--max-memory`");
     // Two networks at once exceed the limit, but one network does not.
     let small = "--topology mesh --dims 64,64 --loads 0.1,0.2 --cycles 100 --max-memory 6M";
-    let said = traffic(&format!("{small} --threads 2"));
-    assert_eq!(said.status, Some(2), "{}", said.err);
-    assert!(said.err.contains("2 of them at once"), "{}", said.err);
-    assert_eq!(traffic(&format!("{small} --threads 1")).status, Some(0));
+    traffic(&format!("{small} --threads 2")).ended(2).err_has("2 of them at once");
+    traffic(&format!("{small} --threads 1")).ended(0);
 }
 
 #[test]

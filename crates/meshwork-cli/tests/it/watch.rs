@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{examples, meshwork, said, skip};
+use crate::common::{call, examples, meshwork, said, skip};
 
 fn frames() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frames")
@@ -16,8 +16,7 @@ fn expected(name: &str) -> String {
 
 #[test]
 fn the_frames_of_a_tiny_study() {
-    let said = meshwork(&frames(), &["watch", "tiny.toml", "--width", "70"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = call(&frames(), "watch tiny.toml --width 70").succeeded();
     assert_eq!(said.out, expected("tiny.txt"), "{}", said.out);
 }
 
@@ -41,8 +40,7 @@ fn a_scenario_of_a_sweep_and_only_some_of_its_frames() {
     assert!(last.unwrap().starts_with("time 5.500 "), "{every}");
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().to_str().unwrap();
-    let said = meshwork(&frames(), &["run", "tiny.toml", "--quiet", "--out", results]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    meshwork(&frames(), &["run", "tiny.toml", "--quiet", "--out", results]).ended(0);
     let stored =
         ["watch", results, "--run", "2", "--width", "70", "--every", "3", "--until", "5.5"];
     assert_eq!(meshwork(&frames(), &stored).out, every);
@@ -68,9 +66,8 @@ fn an_endless_study_can_be_left_and_a_wrong_one_is_refused() {
         ),
         (&["watch", "none.toml"], "there is no such file"),
     ] {
-        let said = meshwork(Path::new("."), arguments);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
-        assert!(said.err.ends_with(&format!("{sentence}\n")), "{}", said.err);
+        let said = meshwork(Path::new("."), arguments).refused();
+        assert!(said.err.ends_with(&format!("{sentence}\n")), "{said:?}");
     }
 }
 
@@ -78,10 +75,10 @@ fn an_endless_study_can_be_left_and_a_wrong_one_is_refused() {
 fn nodes_that_jobs_share_are_drawn() {
     let study = examples().join("shared_nodes.toml");
     let study = study.to_str().unwrap();
-    let said = meshwork(Path::new("."), &["watch", study, "--every", "400", "--max-frames", "1"]);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said = meshwork(Path::new("."), &["watch", study, "--every", "400", "--max-frames", "1"])
+        .succeeded();
     for part in [" % of 512 GPUs, ", "█"] {
-        assert!(said.out.contains(part), "{part}: {}", said.out);
+        said.out_has(part);
     }
 }
 

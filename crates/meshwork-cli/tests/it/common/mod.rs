@@ -48,6 +48,52 @@ pub(crate) struct Said {
 }
 
 impl Said {
+    /// Fails the test if the exit status is another one.
+    #[track_caller]
+    pub(crate) fn ended(self, status: i32) -> Said {
+        assert_eq!(self.status, Some(status), "{self:?}");
+        self
+    }
+
+    /// Fails the test unless the exit status is 0 and standard error is empty.
+    #[track_caller]
+    pub(crate) fn succeeded(self) -> Said {
+        assert_eq!((self.status, self.err.as_str()), (Some(0), ""), "{}", self.out);
+        self
+    }
+
+    /// Fails the test unless the exit status is 2 and standard output is empty.
+    #[track_caller]
+    pub(crate) fn refused(self) -> Said {
+        assert_eq!((self.status, self.out.as_str()), (Some(2), ""), "{}", self.err);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn out_has(&self, text: &str) {
+        assert!(self.out.contains(text), "no {text:?} in {self:?}");
+    }
+
+    #[track_caller]
+    pub(crate) fn out_begins(&self, text: &str) {
+        assert!(self.out.starts_with(text), "no {text:?} at the start of {self:?}");
+    }
+
+    #[track_caller]
+    pub(crate) fn out_ends(&self, text: &str) {
+        assert!(self.out.ends_with(text), "no {text:?} at the end of {self:?}");
+    }
+
+    #[track_caller]
+    pub(crate) fn err_has(&self, text: &str) {
+        assert!(self.err.contains(text), "no {text:?} in {self:?}");
+    }
+
+    #[track_caller]
+    pub(crate) fn err_begins(&self, text: &str) {
+        assert!(self.err.starts_with(text), "no {text:?} at the start of {self:?}");
+    }
+
     pub(crate) fn json(&self) -> Json {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
@@ -64,8 +110,13 @@ pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-pub(crate) fn meshwork(folder: &Path, arguments: &[&str]) -> Said {
-    said(&command(folder, arguments).output().expect("the binary starts"))
+pub(crate) fn meshwork(folder: &(impl AsRef<Path> + ?Sized), arguments: &[&str]) -> Said {
+    said(&command(folder.as_ref(), arguments).output().expect("the binary starts"))
+}
+
+/// Runs the command with words that spaces separate.
+pub(crate) fn call(folder: &(impl AsRef<Path> + ?Sized), words: &str) -> Said {
+    meshwork(folder, &words.split(' ').collect::<Vec<&str>>())
 }
 
 /// Output without progress lines, which depend on the speed of the machine.

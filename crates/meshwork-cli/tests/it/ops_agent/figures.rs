@@ -50,8 +50,7 @@ fn figures_of_the_agent() {
     drop(agent);
     // Prepare a query of Slurm with 10,000 pending jobs, all but a few of them too large to start.
     let fixed = ["-N16", "-t5", "-o", "/dev/null", "--wrap", "sleep 600", "--array", "1-10000"];
-    let said = slurm.ask("sbatch", &[&fixed[..], &["-p", "in"]].concat());
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    slurm.ask("sbatch", &[&fixed[..], &["-p", "in"]].concat()).ended(0);
     // Slurm keeps an array as one record until its tasks differ.
     let array = slurm.ask("squeue", &["-h", "-p", "in", "-o", "%F"]).out;
     let array = array.lines().next().unwrap().trim();
@@ -76,8 +75,7 @@ fn figures_of_the_agent() {
     let looks = ["ops", "agent", ".", "--policy", "policy.toml", "--poll", "50ms", "--dry-run"];
     let time = |count: &str| {
         let (began, before) = (std::time::Instant::now(), used());
-        let said = slurm.meshwork(&[&looks[..], &["--looks", count]].concat());
-        assert_eq!(said.status, Some(0), "{}", said.err);
+        slurm.meshwork(&[&looks[..], &["--looks", count]].concat()).ended(0);
         let after = used();
         [began.elapsed().as_secs_f64(), after[0] - before[0], after[1] - before[1]]
     };

@@ -34,8 +34,7 @@ fn a_job_at_a_limit_returns_and_starts_later() {
     let submit = |account: &str, seconds: &str| {
         let script = format!("sleep {seconds}");
         let fixed = ["--parsable", "-t", "5", "-N", "2", "-o", "/dev/null", "--wrap", &script];
-        let said = slurm.ask("sbatch", &[&fixed[..], &["-A", account]].concat());
-        assert_eq!(said.status, Some(0), "{}", said.err);
+        let said = slurm.ask("sbatch", &[&fixed[..], &["-A", account]].concat()).ended(0);
         said.out.trim().to_owned()
     };
     let [first, second] = [submit("limited", "20"), submit("limited", "1")];

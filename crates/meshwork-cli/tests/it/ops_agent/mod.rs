@@ -116,8 +116,7 @@ impl Parked {
         );
         let nodes = nodes.to_string();
         let fixed = ["--parsable", "-N", &nodes, "-t", "5", "-o", "/dev/null", "--wrap", &wrap];
-        let said = self.slurm.ask("sbatch", &[&fixed[..], more].concat());
-        assert_eq!(said.status, Some(0), "{}", said.err);
+        let said = self.slurm.ask("sbatch", &[&fixed[..], more].concat()).ended(0);
         said.out.trim().to_owned()
     }
 
@@ -207,9 +206,7 @@ impl Parked {
             }
         }
         let again = ["ops", "agent", ".", "--policy", "policy.toml", "--replay", "agent/log.jsonl"];
-        let again = self.slurm.meshwork(&again);
-        assert_eq!((again.status, again.err.as_str()), (Some(0), ""), "{}", again.out);
-        assert!(again.out.contains(" 0 of them another now"), "{}", again.out);
+        self.slurm.meshwork(&again).succeeded().out_has(" 0 of them another now");
         ended.len()
     }
 }
@@ -315,9 +312,9 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
     let agent = agent(slurm, &[]);
     // A second agent is refused while the first runs.
     slurm.wait(ALL, "the last agent begins", || begins() > before);
-    let second = slurm.meshwork(&["ops", "agent", ".", "--policy", "policy.toml", "--looks", "1"]);
-    assert_eq!(second.status, Some(1), "{}", second.out);
-    assert!(second.err.contains("one agent at a time"), "{}", second.err);
+    let second =
+        slurm.meshwork(&["ops", "agent", ".", "--policy", "policy.toml", "--looks", "1"]).ended(1);
+    second.err_has("one agent at a time");
     // The first job stays parked, because its name looks like fields that the agent reads.
     parked.until_all_end(ALL, &[&odd]);
     slurm.ask("scancel", &[&odd]);
@@ -336,21 +333,18 @@ fn the_way_back(parked: &Parked) {
     let ops = |more: &[&str]| slurm.meshwork(&[&["ops", "agent", "."], more].concat());
     let id = parked.submit(2, "0.5", &[]);
     let is_running = || slurm.ask("squeue", &["-h", "-t", "R,CG", "-j", &id]).out.contains(&id);
-    let opened = ops(&["--open"]);
-    assert_eq!((opened.status, opened.err.as_str()), (Some(0), ""));
+    ops(&["--open"]).succeeded();
     slurm.wait(ALL, "Slurm starts a parked job", || {
         is_running() || slurm.ask("squeue", &["-h", "-j", &id]).out.is_empty()
     });
-    let off = ops(&["--policy", "policy.toml", "--looks", "1"]);
-    assert!(off.err.contains("the kill switch is set"), "{}{}", off.out, off.err);
-    assert_eq!(ops(&["--close"]).status, Some(0));
+    ops(&["--policy", "policy.toml", "--looks", "1"]).err_has("the kill switch is set");
+    ops(&["--close"]).ended(0);
     let state = || slurm.ask("scontrol", &["show", "partition", "in", "-o"]).out;
     assert!(state().contains("State=DOWN"), "{}", state());
-    assert_eq!(ops(&["--watchdog", "10m"]).status, Some(0));
+    ops(&["--watchdog", "10m"]).ended(0);
     let old = ["-d", "2 hours ago", "agent/heartbeat"];
-    assert_eq!(slurm.ask("touch", &old).status, Some(0));
-    let watched = ops(&["--watchdog", "10m"]);
-    assert_eq!(watched.status, Some(1), "{}", watched.err);
+    slurm.ask("touch", &old).ended(0);
+    ops(&["--watchdog", "10m"]).ended(1);
     assert!(state().contains("State=UP"), "{}", state());
 }
 
@@ -394,14 +388,13 @@ fn a_shadow(parked: &Parked) {
         assert!(names("slurm").is_subset(&names("free")), "{line}");
     }
     let again = ["ops", "agent", ".", "--policy", "policy.toml", "--replay", "seen/starts.jsonl"];
-    let again = slurm.meshwork(&again);
-    assert!(again.out.contains(" 0 of them another now"), "{}{}", again.out, again.err);
+    slurm.meshwork(&again).out_has(" 0 of them another now");
     // With `--ends user_mean` the agent predicts run times from the recorded jobs of each user.
     let told = ["--ends", "user_mean", "--history", "seen", "--dry-run", "--looks", "1"];
     parked.submit(1, "1", &[]);
-    let told =
-        slurm.meshwork(&[&["ops", "agent", ".", "--policy", "policy.toml"], &told[..]].concat());
-    assert_eq!((told.status, told.err.as_str()), (Some(0), ""), "{}", told.out);
+    slurm
+        .meshwork(&[&["ops", "agent", ".", "--policy", "policy.toml"], &told[..]].concat())
+        .succeeded();
     let fidelity = slurm.meshwork(&["ops", "fidelity", "seen", "--json"]);
     assert!(fidelity.status.is_some_and(|status| status < 2), "{}", fidelity.err);
 }
@@ -410,10 +403,8 @@ fn a_shadow(parked: &Parked) {
 fn what_an_agent_cannot_do_is_said() {
     let home = tempfile::tempdir().unwrap();
     let site = home.path().display().to_string();
-    let ask = |more: &[&str]| meshwork(home.path(), &[&["ops", "agent", &site], more].concat());
-    let none = ask(&["--policy", "none.toml"]);
-    assert_eq!(none.status, Some(2));
-    assert!(none.err.contains("there is no slurm.conf"), "{}", none.err);
+    let ask = |more: &[&str]| meshwork(&home, &[&["ops", "agent", &site], more].concat());
+    ask(&["--policy", "none.toml"]).ended(2).err_has("there is no slurm.conf");
     fs::write(
         home.path().join("slurm.conf"),
         "NodeName=n[1-4]\nPartitionName=run Nodes=n[1-4]\nPartitionName=in Nodes=n[1-4] State=DOWN\n",
@@ -422,21 +413,15 @@ fn what_an_agent_cannot_do_is_said() {
     let policy = home.path().join("policy.toml");
     fs::write(&policy, POLICY).unwrap();
     let policy = policy.display().to_string();
-    let other = ask(&["--policy", &policy]);
-    assert_eq!(other.status, Some(2));
-    assert!(other.err.contains("64 nodes, but 4 have names"), "{}", other.err);
-    let unknown = ask(&["--policy", &policy, "--run", "fast"]);
-    assert!(unknown.err.contains("has no partition fast"), "{}", unknown.err);
-    let none = ask(&[]);
-    assert!(none.err.contains("--policy STUDY"), "{}", none.err);
-    let gone = ask(&["--policy", &policy, "--set", "machine=mesh:2x2", "--commands", "/nowhere"]);
-    assert_eq!(gone.status, Some(1));
-    assert!(gone.err.contains("scontrol cannot be started"), "{}", gone.err);
+    ask(&["--policy", &policy]).ended(2).err_has("64 nodes, but 4 have names");
+    ask(&["--policy", &policy, "--run", "fast"]).err_has("has no partition fast");
+    ask(&[]).err_has("--policy STUDY");
+    let gone =
+        ask(&["--policy", &policy, "--set", "machine=mesh:2x2", "--commands", "/nowhere"]).ended(1);
+    gone.err_has("scontrol cannot be started");
     let small = ["--policy", &policy, "--set", "machine=mesh:2x2"];
     for twice in [["--park", "run"], ["--pass", "in"], ["--pass", "run"]] {
-        let twice = ask(&[&small[..], &twice[..]].concat());
-        assert_eq!(twice.status, Some(1));
-        assert!(twice.err.contains("must be different partitions"), "{}", twice.err);
+        ask(&[&small[..], &twice[..]].concat()).ended(1).err_has("must be different partitions");
     }
     // The error message repeats the error that `scontrol` printed before it ended.
     let folder = home.path().join("commands");
@@ -449,6 +434,5 @@ fn what_an_agent_cannot_do_is_said() {
     assert!(ended.status == Some(1) && ended.err.contains(says), "{}", ended.err);
     let poll = ask(&["--policy", &policy, "--poll", "1ms"]);
     assert!(poll.status == Some(2) && poll.err.contains("at least 50ms"), "{}", poll.err);
-    let address = ask(&["--policy", &policy, "--metrics", "nowhere"]);
-    assert!(address.err.contains("an address and a port are needed"), "{}", address.err);
+    ask(&["--policy", &policy, "--metrics", "nowhere"]).err_has("an address and a port are needed");
 }

@@ -77,7 +77,7 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
 
     // Users can submit jobs only to the parking partition, and cannot change a job's list of nodes.
     let refused = job("1", &["-p", "run"]);
-    assert!(refused.err.contains("submit to the partition 'in'"), "{}", refused.err);
+    refused.err_has("submit to the partition 'in'");
     let id = job("2", &[]).out.trim().to_owned();
     let number = format!("jobid={id}");
     for change in ["reqnodelist=n1", "partition=run"] {
@@ -86,8 +86,7 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     }
 
     // Without rights the agent places nothing.
-    let without = agent(&["--looks", "2", "--poll", "200ms"]);
-    assert!(without.out.contains("Slurm refuses"), "{}{}", without.out, without.err);
+    agent(&["--looks", "2", "--poll", "200ms"]).out_has("Slurm refuses");
     let manage = |words: &[&str]| {
         let said = slurm.ask("sacctmgr", &[&["--immediate"], words].concat());
         assert_eq!(said.status, Some(0), "{words:?}: {}{}", said.out, said.err);
@@ -135,21 +134,20 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     // watchdog.
     let open =
         || run_as(&slurm, AGENT, &[meshwork, "ops", "agent", ".", "--state", "own", "--open"]);
-    let refused = open();
-    assert_eq!(refused.status, Some(1), "{}", refused.out);
-    assert!(refused.err.contains("an administrator of Slurm"), "{}", refused.err);
+    let refused = open().ended(1);
+    refused.err_has("an administrator of Slurm");
     // A refused command leaves no kill switch behind, so that agents go on.
     assert!(!home.join("own/off").exists());
     let state = || slurm.ask("scontrol", &["show", "partition", "in", "-o"]).out;
     assert!(state().contains("State=DOWN"), "{}", state());
     slurm.ask("scontrol", &["update", "partitionname=in", "state=up"]);
     let unready = agent(&["--looks", "1"]);
-    assert!(unready.err.contains("the agent does not begin"), "{}", unready.err);
-    assert!(unready.err.contains("an administrator of Slurm"), "{}", unready.err);
+    unready.err_has("the agent does not begin");
+    unready.err_has("an administrator of Slurm");
     manage(&["modify", "user", AGENT, "set", "adminlevel=Admin"]);
     slurm.wait(120, "an administrator may", || agent(&["--looks", "1"]).status == Some(0));
     assert!(state().contains("State=DOWN"), "{}", state());
-    assert_eq!(open().status, Some(0));
+    open().ended(0);
     assert!(state().contains("State=UP"), "{}", state());
 }
 
