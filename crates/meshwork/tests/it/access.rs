@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::common::{
-    SITES, job, machines, observed, random_jobs, run, scenario, schedulers_for_all_wirings,
+    SITES, job, machines, observed, random_jobs, run, scenario, schedulers_for_all_wirings, watched,
 };
 use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Owner, Request, Time};
@@ -268,22 +268,20 @@ fn sites_have_partitions_together() {
         );
         assert!(machine.contains("partitions"), "{SITES}");
         let study = scenario(&format!("{machine}\nscheduler = '{}'", scheduler.about.name));
-        let sites: Vec<u32> = study.topologies().iter().map(Topology::nodes).collect();
+        let topologies = study.topologies();
+        let sites: Vec<u32> = topologies.iter().map(Topology::nodes).collect();
         let jobs = random_jobs(&Topology::flat(5).unwrap(), 60, 6.0, 1);
-        struct Places<'a>(&'a [u32], u64, Vec<Topology>);
-        impl Observer for Places<'_> {
-            fn observe(&mut self, _: Time, event: &Event<'_>) {
-                if let Event::Started(run) = event {
-                    let before: u32 = self.0[..run.site].iter().sum();
-                    for node in run.placement.nodes(self.2[run.site].grid()) {
-                        assert!((2..=8).contains(&(before + node)));
-                    }
-                    self.1 += 1;
+        let mut started = 0;
+        watched(&study, jobs, |_, event| {
+            if let Event::Started(run) = event {
+                let before: u32 = sites[..run.site].iter().sum();
+                for node in run.placement.nodes(topologies[run.site].grid()) {
+                    assert!((2..=8).contains(&(before + node)));
                 }
+                started += 1;
             }
-        }
-        let (_, places) = observed(&study, jobs, Places(&sites, 0, study.topologies()));
-        assert!(places.1 > 10, "{}", scheduler.about.name);
+        });
+        assert!(started > 10, "{}", scheduler.about.name);
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use crate::common::{SITES, Transcript, machines, read};
+use crate::common::{SITES, Transcript, machines, read, refusal};
 use meshwork::job::{Job, Owner, Time};
 use meshwork::observe::recorder::{OwnerAttribute, OwnerClass};
 use meshwork::observe::{Event, Observer};
@@ -496,7 +496,7 @@ fn what_cannot_be_linked_is_refused() {
     let refused = |workload: &str| {
         let text =
             format!("machine = {{ topology = 'flat', processors = 8 }}\nworkload = {workload}");
-        Scenario::read(&text.parse().unwrap()).unwrap_err().message
+        refusal(&text)
     };
     assert_eq!(
         refused("{ name = 'lublin', jobs = 10, dependencies = 'log' }"),

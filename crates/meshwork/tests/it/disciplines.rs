@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{job, machines, observed, random_jobs, run, scenario, starts, submissions};
+use crate::common::{
+    Promises, job, machines, observed, random_jobs, run, scenario, starts, watched,
+};
 use meshwork::alloc::ALLOCATORS;
-use meshwork::engine::simulate;
 use meshwork::job::{Job, Request, Time};
 use meshwork::observe::{Event, JobId, MachineState, Observer, Running};
 use meshwork::rng::Stream;
@@ -74,36 +75,24 @@ impl Observer for Instants {
 #[test]
 fn the_lazy_scheduler_instant_by_instant() {
     let case: Table = include_str!("../../../../tests/corpus/lazy.toml").parse().unwrap();
+    let array = |value: &Value| value.as_array().unwrap().clone();
     let list = |value: &Value| -> Vec<i64> {
-        value.as_array().unwrap().iter().map(|v| v.as_integer().unwrap()).collect()
+        array(value).iter().map(|v| v.as_integer().unwrap()).collect()
     };
+    let lists = |value: &Value| array(value).iter().map(list).collect::<Vec<_>>();
     let id = |number: i64| JobId(number as u64 - 1);
-    let jobs: Vec<Job> = case["jobs"]
-        .as_array()
-        .unwrap()
+    let jobs: Vec<Job> = lists(&case["jobs"])
         .iter()
-        .map(list)
         .map(|row| job(row[1] as f64, Request::Subcube(row[0] as u32), row[2] as f64))
         .collect();
-    let expected: Vec<Instant> = case["instant"]
-        .as_array()
-        .unwrap()
+    let started = |row: &Vec<i64>| (id(row[0]), row[1] as u32, row[2] as u32);
+    let queue = |queue: Vec<i64>| queue.into_iter().map(id).collect();
+    let expected: Vec<Instant> = array(&case["instant"])
         .iter()
         .map(|instant| Instant {
             at: Time::new(instant["at"].as_integer().unwrap() as f64),
-            started: instant["started"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(list)
-                .map(|row| (id(row[0]), row[1] as u32, row[2] as u32))
-                .collect(),
-            queues: instant["queues"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|queue| list(queue).into_iter().map(id).collect())
-                .collect(),
+            started: lists(&instant["started"]).iter().map(started).collect(),
+            queues: lists(&instant["queues"]).into_iter().map(queue).collect(),
             running: list(&instant["running"]).into_iter().map(|n| n as usize).collect(),
         })
         .collect();
@@ -111,8 +100,7 @@ fn the_lazy_scheduler_instant_by_instant() {
     let study = scenario(
         "machine = { topology = 'hypercube', dimension = 3 }\nallocator = 'buddy'\nscheduler = 'lazy'",
     );
-    let mut instants = Instants::default();
-    simulate(study.setup(0).unwrap(), submissions(jobs), &mut instants).unwrap();
+    let (_, instants) = observed(&study, jobs, Instants::default());
     assert_eq!(instants.seen, expected);
 }
 
@@ -209,9 +197,8 @@ fn scan_serves_a_whole_queue_before_the_next() {
             let text = format!(
                 "machine = {{ {machine} }}\nscheduler = {{ name = 'scan', direction = '{direction}' }}"
             );
-            let mut order = Order::default();
             let jobs = random_jobs(&topology, 400, 3.0, 12);
-            simulate(scenario(&text).setup(0).unwrap(), submissions(jobs), &mut order).unwrap();
+            let (_, order) = observed(&scenario(&text), jobs, Order::default());
             assert!(order.starts.len() > 350);
             let classes: BTreeSet<u32> = order.starts.iter().map(|(_, class)| *class).collect();
             assert!(classes.len() > 2, "{classes:?}");
@@ -226,26 +213,23 @@ fn scan_serves_a_whole_queue_before_the_next() {
 
 #[test]
 fn static_partitioning_never_mixes_sizes() {
-    struct Partitions(BTreeMap<u32, BTreeSet<u32>>);
-    impl Observer for Partitions {
-        fn observe(&mut self, _now: Time, event: &Event<'_>) {
-            if let Event::Started(run) = event {
-                let grid = Topology::hypercube(4).unwrap().grid().clone();
-                let nodes = run.placement.nodes(&grid);
-                assert_eq!(nodes.len(), 1 << run.job.request.size_class());
-                self.0.entry(run.job.request.size_class()).or_default().extend(nodes);
-            }
-        }
-    }
     let study = scenario(
         "machine = { topology = 'hypercube', dimension = 4 }\nscheduler = 'static_partitioning'",
     );
     let jobs = random_jobs(&Topology::hypercube(4).unwrap(), 1000, 2.0, 9);
     let whole = jobs.iter().filter(|job| job.request.size_class() == 4).count() as u64;
-    let (outcome, seen) = observed(&study, jobs, Partitions(BTreeMap::new()));
+    let mut seen: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    let outcome = watched(&study, jobs, |_, event| {
+        if let Event::Started(run) = event {
+            let class = run.job.request.size_class();
+            let nodes = run.placement.nodes(Topology::hypercube(4).unwrap().grid());
+            assert_eq!(nodes.len(), 1 << class);
+            seen.entry(class).or_default().extend(nodes);
+        }
+    });
     assert!(whole > 100);
     assert_eq!((outcome.refused, outcome.finished), (whole, 1000 - whole));
-    let nodes = |class: u32| seen.0[&class].iter().copied().collect::<Vec<u32>>();
+    let nodes = |class: u32| seen[&class].iter().copied().collect::<Vec<u32>>();
     assert_eq!(nodes(0), [14, 15]);
     assert_eq!(nodes(1), [12, 13]);
     assert_eq!(nodes(2), [8, 9, 10, 11]);
@@ -427,22 +411,6 @@ fn folding_never_and_folding_always_are_known_sizings() {
 /// Promises are kept although jobs may be folded, as estimates are exact.
 #[test]
 fn promises_are_kept_to_jobs_that_may_be_folded() {
-    struct Promises(BTreeMap<JobId, Time>, usize);
-    impl Observer for Promises {
-        fn observe(&mut self, now: Time, event: &Event<'_>) {
-            match event {
-                Event::Promised(id, by) => {
-                    self.0.insert(*id, *by);
-                    self.1 += 1;
-                }
-                Event::Started(run) => {
-                    let by = self.0.get(&run.id).copied().unwrap_or(now);
-                    assert!(now.units() <= by.units() + 1e-9, "{:?} by {by}, at {now}", run.id);
-                }
-                _ => {}
-            }
-        }
-    }
     let mut made = 0;
     for (machine, topology) in machines() {
         for scheduler in ["easy", "conservative"] {
@@ -453,8 +421,7 @@ fn promises_are_kept_to_jobs_that_may_be_folded() {
                 let mut jobs = random_jobs(&topology, 100, 5.0, 41);
                 jobs.iter_mut().for_each(|job| job.estimate = job.runtime);
                 let study = scenario(&text);
-                let (_, promises) = observed(&study, jobs, Promises(BTreeMap::new(), 0));
-                made += promises.1;
+                made += observed(&study, jobs, Promises::renewed()).1.made;
             }
         }
     }
@@ -462,30 +429,28 @@ fn promises_are_kept_to_jobs_that_may_be_folded() {
 }
 
 fn ends(text: &str, jobs: Vec<Job>) -> Vec<Time> {
-    struct Ends(BTreeMap<JobId, Time>);
-    impl Observer for Ends {
-        fn observe(&mut self, now: Time, event: &Event<'_>) {
-            if let Event::Finished(run) = event {
-                self.0.insert(run.id, now);
-            }
+    let mut ends = BTreeMap::new();
+    watched(&scenario(text), jobs, |now, event| {
+        if let Event::Finished(run) = event {
+            ends.insert(run.id, now);
         }
-    }
-    let mut ends = Ends(BTreeMap::new());
-    simulate(scenario(text).setup(0).unwrap(), submissions(jobs), &mut ends).unwrap();
-    ends.0.into_values().collect()
+    });
+    ends.into_values().collect()
 }
 
 fn cube(dimension: u32, at: f64, runtime: f64) -> Job {
     job(at, Request::Subcube(dimension), runtime)
 }
 
+/// Hypercube of eight nodes with the given sizing.
+fn with(sizing: &str) -> String {
+    format!(
+        "machine = {{ topology = 'hypercube', dimension = 3 }}\nallocator = 'buddy'\nsizing = {sizing}"
+    )
+}
+
 #[test]
 fn the_worked_example_of_restricted_size_reduction() {
-    let with = |sizing: &str| {
-        format!(
-            "machine = {{ topology = 'hypercube', dimension = 3 }}\nallocator = 'buddy'\nsizing = {sizing}"
-        )
-    };
     let jobs = || vec![cube(2, 0.0, 100.0), cube(0, 0.0, 100.0), cube(2, 1.0, 6.0)];
     let (_, transcript) = run(&scenario(&with("{ name = 'rsr', max_folds = 1 }")), jobs());
     assert!(transcript.contains("1 started 2 site 0 [Block { base: 6, sides: [2, 1, 1] }]"));
@@ -495,11 +460,6 @@ fn the_worked_example_of_restricted_size_reduction() {
 
 #[test]
 fn the_worked_examples_of_limit_allocation() {
-    let with = |sizing: &str| {
-        format!(
-            "machine = {{ topology = 'hypercube', dimension = 3 }}\nallocator = 'buddy'\nsizing = {sizing}"
-        )
-    };
     // A 3-cube job on a 1-cube takes four times as long.
     let limit = with("{ name = 'limit', dimension = 1 }");
     assert_eq!(ends(&limit, vec![cube(3, 0.0, 5.0)]), [Time::new(20.0)]);
@@ -540,17 +500,13 @@ fn a_block_is_folded_along_its_longer_side() {
 
 /// First node of each job's placement, in order of arrival.
 fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
-    struct Firsts(Vec<Option<u32>>);
-    impl Observer for Firsts {
-        fn observe(&mut self, _now: Time, event: &Event<'_>) {
-            if let Event::Started(run) = event {
-                self.0[run.id.0 as usize] = Some(run.placement.blocks[0].base);
-            }
+    let mut seen = vec![None; jobs.len()];
+    watched(&scenario(text), jobs, |_, event| {
+        if let Event::Started(run) = event {
+            seen[run.id.0 as usize] = Some(run.placement.blocks[0].base);
         }
-    }
-    let mut seen = Firsts(vec![None; jobs.len()]);
-    simulate(scenario(text).setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
-    seen.0
+    });
+    seen
 }
 
 /// Two jobs end at 5, and the overdue head is placed between their releases.

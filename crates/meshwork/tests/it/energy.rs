@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 
 use crate::common::{
-    SITES, job, machines, metric, observed, random_jobs, run, scenario, schedulers_for_all_wirings,
-    starts,
+    Promises, SITES, interval, job, machines, metric, observed, random_jobs, refusal, replicate,
+    run, scenario, schedulers_for_all_wirings, starts,
 };
 use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
-use meshwork::observe::{Event, JobId, MachineState, Observer};
+use meshwork::observe::{Event, MachineState, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::SCHEDULERS;
 use meshwork::topology::{Node, Topology};
@@ -375,7 +375,8 @@ fn the_cap_holds() {
                     assert_eq!(outcome.finished + outcome.refused, 80, "{text}");
                 }
                 if scheduler.plans && !more.contains("wake") {
-                    promises_are_kept(&study, jobs, &text);
+                    let (_, promises) = observed(&study, jobs, Promises::default());
+                    assert!(promises.kept > 10, "{text}: only {} promises", promises.kept);
                 }
                 refused += outcome.refused;
                 finished += outcome.finished;
@@ -383,29 +384,6 @@ fn the_cap_holds() {
         }
     }
     assert!(refused > 300 && finished > 5000, "{refused} {finished}");
-}
-
-fn promises_are_kept(study: &Scenario, jobs: Vec<Job>, text: &str) {
-    #[derive(Default)]
-    struct Promises(BTreeMap<JobId, Time>, u64);
-    impl Observer for Promises {
-        fn observe(&mut self, now: Time, event: &Event<'_>) {
-            match event {
-                Event::Promised(id, by) => {
-                    self.0.entry(*id).or_insert(*by);
-                }
-                Event::Started(run) => {
-                    if let Some(by) = self.0.get(&run.id) {
-                        self.1 += 1;
-                        assert!(now <= *by + 1e-9, "job {} was promised {by}, not {now}", run.id.0);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    let (_, promises) = observed(study, jobs, Promises::default());
-    assert!(promises.1 > 10, "{text}: only {} promises", promises.1);
 }
 
 /// A cap of six busy processors on a large machine gives the starts of a machine with six
@@ -479,18 +457,8 @@ fn a_promise_counts_the_cap_in() {
     }
 }
 
-const REPLICATIONS: u64 = 20;
-/// Two-sided 99.9 % quantile of Student's t distribution with 19 degrees of freedom.
-const T: f64 = 3.883;
-
 fn assert_mean(study: &Scenario, name: &str, theory: f64) {
-    let values: Vec<f64> = (0..REPLICATIONS)
-        .map(|r| metric(&study.run(r, &NoInputs, &mut ()).unwrap(), name))
-        .collect();
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let half_width = T * (variance / n).sqrt();
+    let (mean, half_width) = interval(&replicate(study, name));
     assert!((mean - theory).abs() <= half_width, "{name}: {mean} ± {half_width}, not {theory}");
     assert!(half_width < 0.05 * theory, "{name}: ± {half_width} around {mean} says nothing");
 }
@@ -589,8 +557,8 @@ fn what_is_wrong_is_said_in_a_sentence() {
         let table = format!(
             "machine = {{ topology = 'mesh', dims = [2, 2] }}\nworkload = {{ name = 'lublin', jobs = 10 }}\n{text}"
         );
-        let refused = Scenario::read(&table.parse().unwrap()).unwrap_err();
-        assert!(refused.message.contains(part), "{text}: {refused}");
+        let refused = refusal(&table);
+        assert!(refused.contains(part), "{text}: {refused}");
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use crate::common::{
-    Diary, SITES, machines, metric, observed, random_jobs, run, scenario,
-    schedulers_for_all_wirings,
+    Diary, Each, Promises, SITES, interval, machines, metric, observed, random_jobs, refusal,
+    replicate, run, scenario, schedulers_for_all_wirings,
 };
 use meshwork::alloc::ALLOCATORS;
 use meshwork::cluster::Cluster;
@@ -268,16 +268,6 @@ fn what_never_fails_changes_nothing() {
 
 #[test]
 fn all_strategies_meet_the_same_outages() {
-    struct Downs(Vec<(Time, Node)>, Vec<(Time, Request)>);
-    impl Observer for Downs {
-        fn observe(&mut self, now: Time, event: &Event<'_>) {
-            match event {
-                Event::Down { node, .. } => self.0.push((now, *node)),
-                Event::Arrived(_, job) => self.1.push((now, job.request.clone())),
-                _ => {}
-            }
-        }
-    }
     let seen = |rest: &str| {
         let study = scenario(&format!(
             "machine = {{ topology = 'mesh', dims = [6, 6] }}
@@ -285,15 +275,20 @@ fn all_strategies_meet_the_same_outages() {
              measure = {{ time = 400 }}
              {rest}"
         ));
-        let mut downs = Downs(Vec::new(), Vec::new());
-        study.run(2, &NoInputs, &mut downs).unwrap();
-        downs
+        let (mut downs, mut arrivals) = (Vec::new(), Vec::new());
+        let mut see = Each(|now: Time, event: &Event<'_>| match event {
+            Event::Down { node, .. } => downs.push((now, *node)),
+            Event::Arrived(_, job) => arrivals.push((now, job.request.clone())),
+            _ => {}
+        });
+        study.run(2, &NoInputs, &mut see).unwrap();
+        (downs, arrivals)
     };
     let fails = "failures = { mtbf = 200, repair = 10 }";
     let one = seen(fails);
     let other = seen(&format!("{fails}\nscheduler = 'easy'\nallocator = 'naive'"));
     assert!(one.0.len() > 30);
-    assert_eq!((&one.0, &one.1), (&other.0, &other.1));
+    assert_eq!(one, other);
     assert_eq!(one.1, seen("").1, "the jobs are the same without failures");
 }
 
@@ -309,19 +304,6 @@ fn jobs(jobs: &[(f64, u32, f64, f64)]) -> Vec<Job> {
 
 /// Begin of the present outage of each node.
 type Outages = Arc<Mutex<BTreeMap<Node, Time>>>;
-
-struct Begins(Outages);
-
-impl Observer for Begins {
-    fn observe(&mut self, now: Time, event: &Event<'_>) {
-        let mut begins = self.0.lock().unwrap();
-        match event {
-            Event::Down { node, .. } => _ = begins.insert(*node, now),
-            Event::Up { node, .. } => _ = begins.remove(node),
-            _ => {}
-        }
-    }
-}
 
 /// Scheduler that compares the outages which it sees among busy nodes with the observed outages.
 struct Comparing {
@@ -349,7 +331,12 @@ fn a_postponed_repair_begins_no_new_outage() {
     let study = scenario(&format!("machine = 'mesh:4x4'\nscheduler = 'fcfs'\n{}", KINDS[0]));
     let mut setup = study.setup(0).unwrap();
     let (begins, postponed) = (Outages::default(), Arc::new(Mutex::new(0)));
-    let mut observer = Begins(Arc::clone(&begins));
+    let outages = Arc::clone(&begins);
+    let mut observer = Each(|now: Time, event: &Event<'_>| match event {
+        Event::Down { node, .. } => _ = outages.lock().unwrap().insert(*node, now),
+        Event::Up { node, .. } => _ = outages.lock().unwrap().remove(node),
+        _ => {}
+    });
     let inner = setup.scheduler;
     setup.scheduler =
         Box::new(Comparing { scheduler: inner, begins, postponed: Arc::clone(&postponed) });
@@ -508,28 +495,6 @@ fn windows_are_seen_coming() {
 fn who_looks_ahead_is_never_caught() {
     let windows = "failures = { maintenance = [{ from = 12, until = 15, nodes = '0-5' }, { from = 20, until = 31.5 },
                    { from = 44, until = 45, nodes = '2-9' }], drain = [{ from = 30, until = 70, nodes = '7' }] }";
-    struct Kept(BTreeMap<JobId, Time>, u64);
-    impl Observer for Kept {
-        fn observe(&mut self, now: Time, event: &Event<'_>) {
-            match event {
-                Event::Interrupted(run) => panic!("job {} is caught at {now}", run.id.0),
-                // Only the last promise counts, since promises are renewed whenever a window begins
-                // or ends.
-                Event::Promised(id, by) => drop(self.0.insert(*id, *by)),
-                Event::Started(run) => {
-                    if let Some(by) = self.0.get(&run.id) {
-                        assert!(
-                            now.units() <= by.units() + 1e-9,
-                            "job {} at {now}, not {by}",
-                            run.id.0
-                        );
-                        self.1 += 1;
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
     for (machine, topology) in machines() {
         for scheduler in ["easy", "conservative", "reservation"] {
             for allocator in ALLOCATORS.iter().filter(|a| a.works_on(&topology)).step_by(8) {
@@ -546,8 +511,9 @@ fn who_looks_ahead_is_never_caught() {
                     job.runtime = job.estimate;
                     job.arrival = Time::new((job.arrival.units() * 8.0).round() / 8.0);
                 }
-                let (_, kept) = observed(&study, jobs, Kept(BTreeMap::new(), 0));
-                assert!(scheduler == "reservation" || kept.1 > 0, "{text}");
+                // Promises are renewed whenever a window begins or ends.
+                let (_, promises) = observed(&study, jobs, Promises::renewed());
+                assert!(scheduler == "reservation" || promises.kept > 0, "{text}");
             }
         }
     }
@@ -585,15 +551,6 @@ fn availability_is_that_of_renewal_theory() {
             "{fails}: {mean} ± {half_width}, not {theory}"
         );
     }
-}
-
-/// Mean of a metric, and half-width of its 99.9 % interval, over 20 replications.
-fn interval(study: &Scenario, name: &str) -> (f64, f64) {
-    let values: Vec<f64> =
-        (0..20).map(|r| metric(&study.run(r, &NoInputs, &mut ()).unwrap(), name)).collect();
-    let mean = values.iter().sum::<f64>() / 20.0;
-    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / 19.0;
-    (mean, 3.883 * (variance / 20.0).sqrt())
 }
 
 /// Mean number of jobs in a system of *c* servers that fail and are repaired independently.
@@ -662,7 +619,7 @@ fn queues_with_breakdowns_are_those_of_theory() {
              failures = {{ mtbf = {}, repair = {}, checkpoint = {{ every = 1e-6, cost = 0 }} }}",
             1.0 / arrival, 1.0 / fails, 1.0 / repair
         ));
-        let (mean, half_width) = interval(&study, "turnaround");
+        let (mean, half_width) = interval(&replicate(&study, "turnaround"));
         assert!(
             (mean * arrival - theory).abs() <= half_width * arrival && half_width < 0.2 * mean,
             "M/M/{c}: {} ± {}, theory says {theory}",
@@ -707,7 +664,7 @@ fn checkpoints_waste_what_daly_says() {
         (format!("checkpoint = {{ every = {}, cost = {cost} }}", every * 4.0), with(every * 4.0)),
     ] {
         assert!(theory >= with(every), "{checkpoint}");
-        let (mean, half_width) = interval(&study(1, &checkpoint), "makespan");
+        let (mean, half_width) = interval(&replicate(&study(1, &checkpoint), "makespan"));
         assert!(
             (mean / 60.0 - theory).abs() <= half_width / 60.0 && half_width < 0.15 * mean,
             "{checkpoint}: {} ± {}, theory says {theory}",
@@ -752,10 +709,9 @@ fn what_never_ends_is_said() {
 #[test]
 fn what_cannot_be_is_refused_in_a_sentence() {
     let refused = |text: &str| {
-        let table = format!(
+        refusal(&format!(
             "machine = {{ topology = 'mesh', dims = [4, 4] }}\nworkload = {{ name = 'lublin', jobs = 5 }}\n{text}"
-        );
-        Scenario::read(&table.parse().unwrap()).unwrap_err().message
+        ))
     };
     for (text, part) in [
         ("failures = {}", "`failures` says of nothing that it fails"),

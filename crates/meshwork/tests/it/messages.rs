@@ -4,13 +4,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{job, machines, observed, random_jobs, run, scenario, submissions, value};
+use crate::common::{job, machines, random_jobs, run, scenario, submissions, value, watched};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::network::pattern::PATTERNS;
 use meshwork::network::{NETWORKS, RunKey, Work};
-use meshwork::observe::{Event, JobId, Messages, Observer};
+use meshwork::observe::{Event, JobId, Messages};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::topology::Wiring;
@@ -242,19 +242,15 @@ fn every_network_runs_every_pattern() {
 }
 
 fn counted(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, Messages) {
-    #[derive(Default)]
-    struct Count(Messages);
-    impl Observer for Count {
-        fn observe(&mut self, _: Time, event: &Event<'_>) {
-            if let Event::Finished(running) = event {
-                let messages = running.messages();
-                self.0.packets += messages.packets;
-                self.0.hops += messages.hops;
-            }
+    let mut count = Messages::default();
+    let outcome = watched(scenario, jobs, |_, event| {
+        if let Event::Finished(running) = event {
+            let messages = running.messages();
+            count.packets += messages.packets;
+            count.hops += messages.hops;
         }
-    }
-    let (outcome, count) = observed(scenario, jobs, Count::default());
-    (outcome, count.0)
+    });
+    (outcome, count)
 }
 
 #[test]

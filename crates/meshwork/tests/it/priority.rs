@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::common::{Diary, machines, observed, random_jobs, run, scenario, submissions};
+use crate::common::{
+    Diary, interval, machines, observed, random_jobs, refusal, run, scenario, submissions, watched,
+};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Owner, Request, Terms, Time};
 use meshwork::machine::Placement;
@@ -300,36 +302,26 @@ fn suspended_jobs_at_one_server_are_preemptive_resume() {
         let jobs = arrivals.into_iter().zip(1..).map(|((at, queue), number)| {
             of("a", queue, job(number, at, 1, -libm::log(rng.unit())))
         });
-        let (_, responses) = observed(&study, jobs.collect(), Responses(BTreeMap::new()));
+        // Sum of turnaround times and number of jobs by queue.
+        let mut responses: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+        watched(&study, jobs.collect(), |now, event| {
+            if let Event::Finished(run) = event {
+                let queue = run.job.owner.as_ref().unwrap().queue.clone().unwrap();
+                let (sum, count) = responses.entry(queue).or_default();
+                *sum += now - run.job.arrival;
+                *count += 1.0;
+            }
+        });
         for (mean, queue) in means.iter_mut().zip(["high", "low"]) {
-            let (sum, count) = responses.0[queue];
+            let (sum, count) = responses[queue];
             mean.push(sum / count);
         }
     }
     let theory = [1.0 / (1.0 - high), 1.0 / ((1.0 - high) * (1.0 - high - low))];
     for (values, theory) in means.iter().zip(theory) {
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let variance =
-            values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
-        // 99.9 % of Student's t with 19 degrees of freedom lies within 3.883.
-        let half = 3.883 * (variance / count).sqrt();
+        let (mean, half) = interval(values);
         assert!((mean - theory).abs() < half, "{mean} ± {half}, but {theory}");
         assert!(half < 0.1 * theory);
-    }
-}
-
-/// Sum of turnaround times and number of jobs by queue.
-struct Responses(BTreeMap<String, (f64, f64)>);
-
-impl Observer for Responses {
-    fn observe(&mut self, now: Time, event: &Event<'_>) {
-        if let Event::Finished(run) = event {
-            let queue = run.job.owner.as_ref().unwrap().queue.clone().unwrap();
-            let (sum, count) = self.0.entry(queue).or_default();
-            *sum += now - run.job.arrival;
-            *count += 1.0;
-        }
     }
 }
 
@@ -467,5 +459,5 @@ fn what_is_wrong_is_said_in_one_sentence() {
 }
 
 fn scenario_refused(text: &str) -> String {
-    meshwork::scenario::Scenario::read(&text.parse().unwrap()).unwrap_err().message
+    refusal(text)
 }

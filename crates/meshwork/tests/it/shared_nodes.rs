@@ -3,10 +3,12 @@
 //! Schedules are compared with a naive simulator and with cases made by hand.
 #![expect(clippy::float_cmp, reason = "these instants are exact")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{assert_near, observed, scenario, submissions};
+use crate::common::{assert_near, observed, refusal, scenario, watched};
+use meshwork::facility::Facility;
 use meshwork::job::{Inside, Job, JobId, Piece, Pieces, Request, Time};
+use meshwork::machine::Placement;
 use meshwork::observe::{Event, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
@@ -92,14 +94,7 @@ impl Node {
             let fresh = &idle()[if self.kind == 1 { 3 } else { 0 }];
             let shared = Pieces { exclusive: false, ..request.clone() };
             let fits = self == fresh && self.with(&shared, piece, count).is_some();
-            let none = Node {
-                mem: 0,
-                other: 0,
-                cores: vec![0; self.cores.len()],
-                gpus: vec![0; self.gpus.len()],
-                ..*self
-            };
-            return fits.then_some(none);
+            return fits.then(|| nothing(self));
         }
         if request.inside == Inside::Island {
             return (0..self.cores.len()).find_map(|island| {
@@ -280,83 +275,161 @@ pub(crate) fn apply(
     }
 }
 
+/// Interval in which nodes are kept for a user.
+pub(crate) struct Window {
+    pub(crate) from: f64,
+    pub(crate) until: f64,
+    pub(crate) nodes: Vec<usize>,
+    pub(crate) user: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Outage {
+    pub(crate) from: f64,
+    pub(crate) until: f64,
+    pub(crate) node: usize,
+    pub(crate) gpu: Option<usize>,
+}
+
+/// A job or an outage, with the resources that it holds on each node.
 struct Running {
     end: f64,
     expected: f64,
     held: Held,
 }
 
-/// Index of the first waiting job, its promised start, and its share of each node.
-type Promise = (usize, f64, Held);
-
-struct Naive<'a> {
+/// Simulator that computes everything anew in every pass.
+pub(crate) struct Naive<'a> {
     jobs: &'a [Job],
     domain: &'a str,
     order: &'a str,
+    pub(crate) partitions: BTreeMap<&'static str, Vec<usize>>,
+    pub(crate) windows: Vec<Window>,
+    pub(crate) outages: Vec<Outage>,
     nodes: Vec<Node>,
+    queue: BTreeSet<usize>,
     running: BTreeMap<usize, Running>,
     starts: Vec<(usize, f64, Vec<usize>)>,
-    promise: Option<Promise>,
-    /// Requests that are not tried again before the next end of a job, because they were denied.
+    /// Index of the first waiting job, its promised start, and its share of each node.
+    promise: Option<(usize, f64, Held)>,
+    /// Requests of several roles that were denied since the last end of a job.
     ///
-    /// The first list has requests for which all free resources were too few. For the second list,
-    /// resources promised to the first waiting job did not count as free. A request with several
-    /// roles may fit after another start.
+    /// They may fit after another start, but are not tried again before the next end. The first
+    /// list has requests for which all free resources were too few. For the second list, resources
+    /// promised to the first waiting job did not count as free.
     denied: [Vec<Pieces>; 2],
 }
+
+/// First key of outages in the map of running jobs. Jobs have smaller keys.
+const OUT: usize = 1 << 20;
 
 fn request(job: &Job) -> &Pieces {
     let Request::Pieces(pieces) = &job.request else { panic!("pieces") };
     pieces
 }
 
+fn nothing(node: &Node) -> Node {
+    let (cores, gpus) = (vec![0; node.cores.len()], vec![0; node.gpus.len()]);
+    Node { mem: 0, other: 0, cores, gpus, kind: node.kind }
+}
+
+fn release(nodes: &mut [Node], held: &Held) {
+    for (node, before, after) in held {
+        apply(&mut nodes[*node], (before, after), |free, amount| free + amount);
+    }
+}
+
 impl<'a> Naive<'a> {
-    fn new(jobs: &'a [Job], domain: &'a str, order: &'a str) -> Naive<'a> {
-        let (nodes, running, starts) = (idle(), BTreeMap::new(), Vec::new());
+    pub(crate) fn new(jobs: &'a [Job], domain: &'a str, order: &'a str) -> Naive<'a> {
         Naive {
             jobs,
             domain,
             order,
-            nodes,
-            running,
-            starts,
+            partitions: BTreeMap::new(),
+            windows: Vec::new(),
+            outages: Vec::new(),
+            nodes: idle(),
+            queue: BTreeSet::new(),
+            running: BTreeMap::new(),
+            starts: Vec::new(),
             promise: None,
             denied: Default::default(),
         }
     }
-}
 
-impl Naive<'_> {
-    fn start(&mut self, at: usize, now: f64, on: &[Node], beside: bool) -> bool {
-        let job = &self.jobs[at];
-        let known = &mut self.denied;
-        if known[0].contains(request(job)) || beside && known[1].contains(request(job)) {
+    fn user(&self, job: usize) -> &str {
+        self.jobs[job].owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or("")
+    }
+
+    /// Nodes reserved for other users, by reservations that begin before the job's estimated end.
+    fn closed(&self, job: usize, at: f64) -> Vec<usize> {
+        let end = at + self.jobs[job].estimate;
+        let hinders = |window: &&Window| {
+            window.user != self.user(job) && at < window.until && window.from < end
+        };
+        self.windows.iter().filter(hinders).flat_map(|window| window.nodes.clone()).collect()
+    }
+
+    /// Copy of the nodes in which nothing is free outside the job's partition or on the nodes
+    /// `closed`.
+    fn without(&self, nodes: &[Node], job: usize, closed: &[usize]) -> Vec<Node> {
+        let owner = self.jobs[job].owner.as_ref();
+        let inside = owner
+            .and_then(|owner| owner.partition.as_deref())
+            .and_then(|name| self.partitions.get(name));
+        let is_open =
+            |at: &usize| inside.is_none_or(|inside| inside.contains(at)) && !closed.contains(at);
+        let node = |(at, node): (usize, &Node)| {
+            if is_open(&at) { node.clone() } else { nothing(node) }
+        };
+        nodes.iter().enumerate().map(node).collect()
+    }
+
+    fn choose(&self, nodes: &[Node], job: usize) -> Option<Vec<(usize, usize, u32)>> {
+        choose(nodes, self.domain, self.order, request(&self.jobs[job]))
+    }
+
+    /// Nodes and numbers of pieces that a job gets.
+    ///
+    /// The first choice ignores reservations of other users. If it includes a reserved node, a
+    /// second choice excludes all reserved nodes.
+    fn place(&self, on: &[Node], job: usize, now: f64) -> Option<Vec<(usize, usize, u32)>> {
+        let picks = self.choose(&self.without(on, job, &[]), job)?;
+        let closed = self.closed(job, now);
+        if !picks.iter().any(|(_, at, _)| closed.contains(at)) {
+            return Some(picks);
+        }
+        self.choose(&self.without(on, job, &closed), job)
+    }
+
+    fn start(&mut self, job: usize, now: f64, on: &[Node], beside: bool) -> bool {
+        let own = request(&self.jobs[job]);
+        if self.denied[0].contains(own) || beside && self.denied[1].contains(own) {
             return false;
         }
-        let Some(picks) = choose(on, self.domain, self.order, request(job)) else {
-            known[usize::from(beside)].push(request(job).clone());
+        let Some(picks) = self.place(on, job, now) else {
+            if own.roles.len() > 1 {
+                self.denied[usize::from(beside)].push(own.clone());
+            }
             return false;
         };
         // The nodes were chosen from what a promise leaves, but the pieces are taken from what is
         // free.
-        let mut chosen_on = on.to_vec();
-        let held = take(&mut chosen_on, &picks, request(job));
+        let held = take(&mut on.to_vec(), &picks, own);
         for (node, before, after) in &held {
             apply(&mut self.nodes[*node], (before, after), |free, amount| free - amount);
         }
-        let mut touched: Vec<usize> = held.iter().map(|(node, ..)| *node).collect();
-        touched.sort_unstable();
-        touched.dedup();
-        self.starts.push((at, now, touched));
-        self.running
-            .insert(at, Running { end: now + job.runtime, expected: now + job.estimate, held });
+        self.begin(job, now, held);
         true
     }
 
-    fn release(nodes: &mut [Node], held: &Held) {
-        for (node, before, after) in held {
-            apply(&mut nodes[*node], (before, after), |free, amount| free + amount);
-        }
+    /// Notes the start of a job that holds these resources.
+    fn begin(&mut self, job: usize, now: f64, held: Held) {
+        let nodes: BTreeSet<usize> = held.iter().map(|(node, ..)| *node).collect();
+        self.starts.push((job, now, nodes.into_iter().collect()));
+        let (end, expected) = (now + self.jobs[job].runtime, now + self.jobs[job].estimate);
+        self.running.insert(job, Running { end, expected, held });
+        self.queue.remove(&job);
     }
 
     /// Amounts free on the nodes at time `by`, after the release of all jobs expected to end by
@@ -364,121 +437,142 @@ impl Naive<'_> {
     fn then(&self, now: f64, by: f64) -> Vec<Node> {
         let mut nodes = self.nodes.clone();
         for running in self.running.values().filter(|running| running.expected.max(now) <= by) {
-            Naive::release(&mut nodes, &running.held);
+            release(&mut nodes, &running.held);
         }
         nodes
     }
 
-    fn promised(&self, at: usize, now: f64) -> Promise {
+    fn promised(&self, job: usize, now: f64) -> (usize, f64, Held) {
+        let ends = self.running.values().map(|running| running.expected.max(now));
+        let windows = self.windows.iter().filter(|window| window.user != self.user(job));
         let mut instants: Vec<f64> =
-            self.running.values().map(|running| running.expected.max(now)).chain([now]).collect();
+            ends.chain(windows.map(|window| window.until)).chain([now]).collect();
+        instants.retain(|at| *at >= now);
         instants.sort_by(f64::total_cmp);
         for by in instants {
-            let mut nodes = self.then(now, by);
-            let own = request(&self.jobs[at]);
-            if let Some(picks) = choose(&nodes, self.domain, self.order, own) {
-                return (at, by, take(&mut nodes, &picks, own));
+            let closed = self.closed(job, by);
+            let mut nodes = self.without(&self.then(now, by), job, &closed);
+            if let Some(picks) = self.choose(&nodes, job) {
+                return (job, by, take(&mut nodes, &picks, request(&self.jobs[job])));
             }
         }
         panic!("it fits the empty machine")
     }
 
-    fn run(mut self, backfills: bool) -> Vec<(usize, f64, Vec<usize>)> {
-        let (mut queue, mut next, mut now) = (Vec::new(), 0, 0.0);
-        loop {
-            let arrival = self.jobs.get(next).map(|job| job.arrival.units());
-            let end = self.running.values().map(|running| running.end).min_by(f64::total_cmp);
-            let Some(at) = arrival.into_iter().chain(end).min_by(f64::total_cmp) else { break };
-            now = f64::max(now, at);
-            let ended: Vec<usize> =
-                self.running.iter().filter(|(_, own)| own.end <= now).map(|(at, _)| *at).collect();
-            let mut keeps = true;
-            for at in ended {
-                let own = self.running.remove(&at).unwrap();
-                Naive::release(&mut self.nodes, &own.held);
-                self.denied = Default::default();
-                keeps &= self.promise.as_ref().is_some_and(|(_, by, _)| own.expected < *by);
-            }
-            while self.jobs.get(next).is_some_and(|job| job.arrival.units() <= now) {
-                let fits = choose(&idle(), self.domain, self.order, request(&self.jobs[next]));
-                queue.extend(fits.map(|_| next));
-                next += 1;
-            }
-            while let Some(&head) = queue.first()
-                && self.start(head, now, &self.nodes.clone(), false)
-            {
-                queue.remove(0);
-            }
-            let Some(&head) = queue.first() else { continue };
-            if !backfills {
-                continue;
-            }
-            let late = self.running.values().any(|running| running.expected <= now);
-            let is_kept = keeps && !late && self.promise.as_ref().is_some_and(|own| own.0 == head);
-            if !is_kept {
-                self.promise = Some(self.promised(head, now));
-                self.denied[1].clear();
-            }
-            for at in queue.clone().into_iter().skip(1) {
-                let (_, by, promised) = self.promise.clone().unwrap();
-                let beside = now + self.jobs[at].estimate > by;
-                let on = if !beside {
-                    self.nodes.clone()
-                } else {
-                    // Of each resource, the amount that is left at the promised start, but at most
-                    // what is free now.
-                    let mut then = self.then(now, by);
-                    for (node, before, after) in &promised {
-                        apply(&mut then[*node], (before, after), u32::saturating_sub);
-                    }
-                    let mut on = self.nodes.clone();
-                    for (node, before, after) in &promised {
-                        let left = then[*node].clone();
-                        let none = Node {
-                            mem: 0,
-                            other: 0,
-                            cores: vec![0; left.cores.len()],
-                            gpus: vec![0; left.gpus.len()],
-                            ..left
-                        };
-                        let mut limit = on[*node].clone();
-                        apply(&mut limit, (&left, &none), u32::min);
-                        // Only resources that the promise takes have a limit.
-                        let free = on[*node].clone();
-                        let pick =
-                            |free: u32, limit: u32, took: bool| if took { limit } else { free };
-                        on[*node] = Node {
-                            kind: free.kind,
-                            mem: pick(free.mem, limit.mem, before.mem > after.mem),
-                            other: pick(free.other, limit.other, before.other > after.other),
-                            cores: (0..free.cores.len())
-                                .map(|i| {
-                                    pick(
-                                        free.cores[i],
-                                        limit.cores[i],
-                                        before.cores[i] > after.cores[i],
-                                    )
-                                })
-                                .collect(),
-                            gpus: (0..free.gpus.len())
-                                .map(|i| {
-                                    pick(
-                                        free.gpus[i],
-                                        limit.gpus[i],
-                                        before.gpus[i] > after.gpus[i],
-                                    )
-                                })
-                                .collect(),
-                        };
-                    }
-                    on
-                };
-                if self.start(at, now, &on, beside) {
-                    queue.retain(|other| *other != at);
+    /// Free resources for a job that would run beyond the promised start of another job.
+    fn beside(&self, now: f64) -> Vec<Node> {
+        let (_, by, promised) = self.promise.as_ref().unwrap();
+        let mut then = self.then(now, *by);
+        let mut on = self.nodes.clone();
+        for (node, before, after) in promised {
+            apply(&mut then[*node], (before, after), u32::saturating_sub);
+        }
+        for (node, before, after) in promised {
+            let left = then[*node].clone();
+            let limit = |free: &mut u32, left: u32, is_taken: bool| {
+                if is_taken {
+                    *free = left.min(*free);
                 }
+            };
+            let own = &mut on[*node];
+            limit(&mut own.mem, left.mem, before.mem > after.mem);
+            limit(&mut own.other, left.other, before.other > after.other);
+            for at in 0..left.cores.len() {
+                limit(&mut own.cores[at], left.cores[at], before.cores[at] > after.cores[at]);
+            }
+            for at in 0..left.gpus.len() {
+                limit(&mut own.gpus[at], left.gpus[at], before.gpus[at] > after.gpus[at]);
             }
         }
+        on
+    }
+
+    /// Begins an outage: jobs that hold the failed node or GPU wait again.
+    fn fails(&mut self, index: usize) {
+        let Outage { until, node, gpu, .. } = self.outages[index];
+        let is_hit = |(at, before, after): &(usize, Node, Node)| {
+            *at == node && gpu.is_none_or(|gpu| before.gpus[gpu] > after.gpus[gpu])
+        };
+        let hit: Vec<usize> = self
+            .running
+            .iter()
+            .filter(|(job, running)| **job < OUT && running.held.iter().any(is_hit))
+            .map(|(job, _)| *job)
+            .collect();
+        for job in hit {
+            let ran = self.running.remove(&job).unwrap();
+            release(&mut self.nodes, &ran.held);
+            self.queue.insert(job);
+            self.denied = Default::default();
+        }
+        let before = self.nodes[node].clone();
+        let mut after = before.clone();
+        match gpu {
+            Some(gpu) => after.gpus[gpu] = 0,
+            None => after = nothing(&before),
+        }
+        self.nodes[node] = after.clone();
+        let held = vec![(node, before, after)];
+        self.running.insert(OUT + index, Running { end: until, expected: until, held });
+    }
+
+    pub(crate) fn run(mut self, backfills: bool) -> Vec<(usize, f64, Vec<usize>)> {
+        let (mut next, mut now) = (0, 0.0);
+        let mut failed = 0;
+        loop {
+            let arrival = self.jobs.get(next).map(|job| job.arrival.units());
+            let ends = self.running.values().map(|running| running.end);
+            let outage = self.outages.get(failed).map(|outage| outage.from);
+            let edges = self.windows.iter().flat_map(|window| [window.from, window.until]);
+            let edges = edges.filter(|edge| *edge > now && !self.queue.is_empty());
+            let runs = self.running.keys().any(|key| *key < OUT);
+            if arrival.is_none() && !runs && self.queue.is_empty() {
+                break;
+            }
+            let all = arrival.into_iter().chain(ends).chain(outage).chain(edges);
+            now = all.min_by(f64::total_cmp).unwrap();
+            let mut keeps = true;
+            let ended: Vec<usize> =
+                self.running.iter().filter(|(_, own)| own.end <= now).map(|(at, _)| *at).collect();
+            for at in ended {
+                let own = self.running.remove(&at).unwrap();
+                release(&mut self.nodes, &own.held);
+                self.denied = Default::default();
+                let by = self.promise.as_ref().map(|(_, by, _)| *by);
+                keeps &= at < OUT && by.is_some_and(|by| own.expected < by);
+            }
+            while self.outages.get(failed).is_some_and(|outage| outage.from <= now) {
+                self.fails(failed);
+                failed += 1;
+                keeps = false;
+            }
+            while self.jobs.get(next).is_some_and(|job| job.arrival.units() <= now) {
+                if self.choose(&self.without(&idle(), next, &[]), next).is_some() {
+                    self.queue.insert(next);
+                }
+                next += 1;
+            }
+            self.pass(now, backfills, keeps);
+        }
         self.starts
+    }
+
+    fn pass(&mut self, now: f64, backfills: bool, keeps: bool) {
+        while let Some(&head) = self.queue.first()
+            && self.start(head, now, &self.nodes.clone(), false)
+        {}
+        let Some(&head) = self.queue.first().filter(|_| backfills) else { return };
+        let late = self.running.values().any(|running| running.expected <= now);
+        if !(keeps && !late && self.promise.as_ref().is_some_and(|own| own.0 == head)) {
+            self.promise = Some(self.promised(head, now));
+            self.denied[1].clear();
+        }
+        for job in self.queue.clone().into_iter().skip(1) {
+            let by = self.promise.as_ref().unwrap().1;
+            let is_beside = now + self.jobs[job].estimate > by;
+            let on = if is_beside { self.beside(now) } else { self.nodes.clone() };
+            self.start(job, now, &on, is_beside);
+        }
     }
 }
 
@@ -568,7 +662,7 @@ impl Naive<'_> {
                 self.running.iter().filter(|(_, own)| own.end <= now).map(|(at, _)| *at).collect();
             for at in &ended {
                 let own = self.running.remove(at).unwrap();
-                Naive::release(&mut self.nodes, &own.held);
+                release(&mut self.nodes, &own.held);
             }
             plan.iter_mut().for_each(|promise| promise.1 = promise.1.max(now));
             let late = self.running.values().any(|running| running.expected <= now);
@@ -619,12 +713,7 @@ impl Naive<'_> {
                     continue;
                 }
                 self.nodes = nodes;
-                let mut touched: Vec<usize> = held.iter().map(|(node, ..)| *node).collect();
-                touched.sort_unstable();
-                touched.dedup();
-                self.starts.push((job, now, touched));
-                let (end, expected) = (now + self.jobs[job].runtime, now + self.jobs[job].estimate);
-                self.running.insert(job, Running { end, expected, held });
+                self.begin(job, now, held);
             }
         }
         self.starts
@@ -806,14 +895,21 @@ fn schedules_are_those_of_a_naive_simulator() {
     assert!(backfilled > 200, "only {backfilled} jobs were passed");
 }
 
+pub(crate) fn of_pieces(number: u64, at: f64, pieces: Pieces, runtime: f64) -> Job {
+    Job::new(number, Time::new(at), Request::pieces(pieces), runtime)
+}
+
+/// Jobs numbered from 0, given as arrival, request and run time.
+fn numbered(jobs: &[(f64, Pieces, f64)]) -> Vec<Job> {
+    let job = |((at, pieces, runtime), number): (&(f64, Pieces, f64), u64)| {
+        of_pieces(number, *at, pieces.clone(), *runtime)
+    };
+    jobs.iter().zip(0..).map(job).collect()
+}
+
 /// Job number, start and nodes of jobs that are given as arrival, request and run time.
 fn starts(rest: &str, jobs: &[(f64, Pieces, f64)]) -> Vec<(usize, f64, Vec<usize>)> {
-    let jobs = jobs.iter().zip(0..).map(|((at, pieces, runtime), number)| {
-        Job::new(number, Time::new(*at), Request::pieces(pieces.clone()), *runtime)
-    });
-    let scenario = shared(rest);
-    let (_, seen) = observed(&scenario, jobs.collect(), Starts::default());
-    seen.starts
+    observed(&shared(rest), numbered(jobs), Starts::default()).1.starts
 }
 
 pub(crate) fn gpus(count: u32, gpu: u32) -> Pieces {
@@ -836,28 +932,44 @@ fn a_gang_waits_for_one_node_although_enough_gpus_are_free_in_all() {
     assert_eq!(starts("order = 'least_allocated'", &spread).last().unwrap().1, 1.0);
 }
 
+/// Placement of a job on the only site, which then holds it; `None` if the job does not fit now.
+fn claimed(facility: &mut Facility, pieces: Pieces) -> Option<Placement> {
+    let job = of_pieces(1, 0.0, pieces, 1.0);
+    let placement = facility.propose_at(0, &job, Time::ZERO)?.placement;
+    facility.claim(0, &placement, Time::ZERO).unwrap();
+    Some(placement)
+}
+
+/// Places as many of `jobs` jobs as fit, each on one to four GPUs of one node.
+///
+/// Returns the node and the number of GPUs of each placed job.
+fn filled(facility: &mut Facility, rng: &mut Stream, jobs: u64) -> Vec<(usize, u32)> {
+    let mut one = |_| {
+        let taken = 1 + rng.below(4) as u32;
+        let placement = claimed(facility, Pieces { inside: Inside::Node, ..gpus(1, taken) })?;
+        Some((placement.parts?.parts[0].node as usize, taken))
+    };
+    (0..jobs).filter_map(&mut one).collect()
+}
+
 #[test]
 fn what_is_short_is_said() {
     use meshwork::alloc::parts::shortage;
     let text = "machine = { topology = 'fat_tree', arity = [1, 2], nodes = [{ type = 'a', cpu = 16, mem = 100, gpu = 8 }] }";
     let mut facility = scenario(text).setup(0).unwrap().facility;
-    let job = |pieces: &Pieces| Job::new(1, Time::ZERO, Request::pieces(pieces.clone()), 1.0);
-    for (taken, _) in [(2, 0), (6, 1)] {
-        let one = Pieces { inside: Inside::Node, ..gpus(1, taken) };
-        let proposal = facility.propose_at(0, &job(&one), Time::ZERO).unwrap();
-        facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
+    let mut claim = |pieces: Pieces| claimed(&mut facility, pieces).unwrap();
+    for taken in [2, 6] {
+        claim(Pieces { inside: Inside::Node, ..gpus(1, taken) });
     }
     // Both jobs are on the first node, so eight GPUs of the other node are free; two of these are
     // taken next.
-    let proposal = facility.propose_at(0, &job(&gpus(1, 2)), Time::ZERO).unwrap();
-    facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
+    let two = claim(gpus(1, 2));
     let first = facility.fork_site(0);
     assert_eq!(first.site().amounts().unwrap().free(), [29, 200, 6, 0]);
     let says = |pieces: &Pieces| shortage(pieces, facility.sites()[0].site().amounts().unwrap());
     assert_eq!(says(&gpus(1, 8)), "it asks for 8 GPUs, and 6 are free where it may run");
-    facility.release(0, &proposal.placement);
-    let half = facility.propose_at(0, &job(&gpus(1, 1)), Time::ZERO).unwrap();
-    facility.claim(0, &half.placement, Time::ZERO).unwrap();
+    facility.release(0, &two);
+    claimed(&mut facility, gpus(1, 1)).unwrap();
     let says = |pieces: &Pieces| shortage(pieces, facility.sites()[0].site().amounts().unwrap());
     assert_eq!(
         says(&gpus(7, 1)),
@@ -886,9 +998,7 @@ fn six_and_two_free_gpus_are_not_eight_on_one_node() {
          nodes = [{ type = 'a', cpu = 16, mem = 100, gpu = 8 }] }";
     let mut facility = scenario(text).setup(0).unwrap().facility;
     for taken in [2, 6] {
-        let job = Job::new(1, Time::ZERO, Request::pieces(gpus(1, taken)), 1.0);
-        let proposal = facility.propose_at(0, &job, Time::ZERO).unwrap();
-        facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
+        claimed(&mut facility, gpus(1, taken)).unwrap();
     }
     let amounts = facility.sites()[0].site().amounts().unwrap();
     let sentence = "enough in total, but 6 + 2 free GPUs are not 8 on one node";
@@ -929,9 +1039,7 @@ fn every_order_and_choice_gives_whole_runs() {
                 "scheduler = 'easy'\norder = '{}'\nwithin = '{}'\n",
                 order.about.name, within.about.name
             ));
-            let mut seen = Starts::default();
-            let setup = scenario.setup_with(0, &meshwork::NoInputs).unwrap();
-            let outcome = scenario.run_on(setup, submissions(jobs.clone()), &mut seen).unwrap();
+            let (outcome, _) = observed(&scenario, jobs.clone(), Starts::default());
             assert_eq!(outcome.finished + outcome.refused, 120, "{}", order.about.name);
         }
     }
@@ -945,20 +1053,13 @@ fn other_allocators_are_asked_for_nodes_on_which_pieces_fit() {
     let jobs = [full, (0.0, gpus(4, 2), 50.0)];
     let text = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }\n\
                 allocator = 'curve'";
-    let scenario = scenario(text);
-    let jobs = jobs.iter().zip(0..).map(|((at, pieces, runtime), number)| {
-        Job::new(number, Time::new(*at), Request::pieces(pieces.clone()), *runtime)
-    });
-    struct Nodes(Vec<usize>);
-    impl Observer for Nodes {
-        fn observe(&mut self, _now: Time, event: &Event<'_>) {
-            if let Event::Started(running) = event {
-                self.0.push(running.placement.node_count() as usize);
-            }
+    let mut counts = Vec::new();
+    watched(&scenario(text), numbered(&jobs), |_, event| {
+        if let Event::Started(running) = event {
+            counts.push(running.placement.node_count());
         }
-    }
-    let (_, seen) = observed(&scenario, jobs.collect(), Nodes(Vec::new()));
-    assert_eq!(seen.0, [1, 2]);
+    });
+    assert_eq!(counts, [1, 2]);
 }
 
 /// An allocator of blocks finds blocks of nodes on each of which a piece fits.
@@ -970,19 +1071,14 @@ fn blocks_are_made_of_nodes_on_which_pieces_fit() {
     for round in 0..40 {
         let mut facility =
             scenario(&format!("{machine}\nallocator = 'first_fit'")).setup(0).unwrap().facility;
-        let job = |pieces: Pieces| Job::new(1, Time::ZERO, Request::pieces(pieces), 1.0);
         let mut free = [4_u32; 12];
-        for _ in 0..rng.below(12) {
-            let taken = 1 + rng.below(4) as u32;
-            let one = Pieces { inside: Inside::Node, ..gpus(1, taken) };
-            let Some(proposal) = facility.propose_at(0, &job(one), Time::ZERO) else { continue };
-            let node = proposal.placement.parts.as_ref().unwrap().parts[0].node;
-            free[node as usize] -= taken;
-            facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
+        let count = rng.below(12);
+        for (node, taken) in filled(&mut facility, &mut rng, count) {
+            free[node] -= taken;
         }
         // Four nodes with two free GPUs each: a block of 2 × 2, or none.
         let piece = Piece { count: 4, gpu: 2, per_node: Some(1), ..Piece::default() };
-        let own = facility.propose_at(0, &job(Pieces::of(piece)), Time::ZERO);
+        let own = claimed(&mut facility, Pieces::of(piece));
         let fits = |x: usize, y: usize| free[x + 4 * y] >= 2;
         let bases = (0..2).flat_map(|y| (0..3).map(move |x| (x, y)));
         let first = bases
@@ -990,7 +1086,7 @@ fn blocks_are_made_of_nodes_on_which_pieces_fit() {
             .find(|nodes| nodes.iter().all(|&(x, y)| fits(x, y)));
         let expected = first.map(|nodes| nodes.map(|(x, y)| (x + 4 * y) as u32).to_vec());
         let given = own.map(|own| {
-            let parts = &own.placement.parts.as_ref().unwrap().parts;
+            let parts = &own.parts.as_ref().unwrap().parts;
             let mut nodes: Vec<u32> = parts.iter().map(|part| part.node).collect();
             nodes.sort_unstable();
             nodes
@@ -1011,22 +1107,17 @@ fn pieces_inside_a_leaf_are_on_a_listed_one() {
     let (mut found, mut missed) = (0, 0);
     for round in 0..60 {
         let mut facility = scenario(text).setup(0).unwrap().facility;
-        let job = |pieces: Pieces| Job::new(1, Time::ZERO, Request::pieces(pieces), 1.0);
         let mut free = [8, 12, 12];
-        for _ in 0..rng.below(10) {
-            let taken = 1 + rng.below(4) as u32;
-            let one = Pieces { inside: Inside::Node, ..gpus(1, taken) };
-            let Some(proposal) = facility.propose_at(0, &job(one), Time::ZERO) else { continue };
-            let node = proposal.placement.parts.as_ref().unwrap().parts[0].node;
-            free[leaf_of[node as usize]] -= taken;
-            facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
+        let count = rng.below(10);
+        for (node, taken) in filled(&mut facility, &mut rng, count) {
+            free[leaf_of[node]] -= taken;
         }
         let count = 1 + rng.below(14) as u32;
         let wanted = Pieces { inside: Inside::Leaf, ..gpus(count, 1) };
-        let own = facility.propose_at(0, &job(wanted), Time::ZERO);
+        let own = claimed(&mut facility, wanted);
         let fits = free.iter().any(|&room| room >= count);
         assert_eq!(own.is_some(), fits, "round {round}: {count} pieces, {free:?}");
-        let parts = own.map(|own| own.placement.parts.unwrap().parts).unwrap_or_default();
+        let parts = own.map(|own| own.parts.unwrap().parts).unwrap_or_default();
         let leaves: Vec<usize> = parts.iter().map(|part| leaf_of[part.node as usize]).collect();
         assert!(leaves.iter().all(|leaf| *leaf == leaves[0]), "{leaves:?}");
         if fits { found += 1 } else { missed += 1 }
@@ -1046,26 +1137,18 @@ fn pieces_that_fit_unevenly_are_placed_by_every_allocator_of_counts() {
         for round in 0..30 {
             let text = format!("{machine}\nallocator = '{allocator}'");
             let mut facility = scenario(&text).setup(0).unwrap().facility;
-            let job = |pieces: Pieces| Job::new(1, Time::ZERO, Request::pieces(pieces), 1.0);
-            let mut free = 48;
-            for _ in 0..10 + rng.below(8) {
-                let taken = 1 + rng.below(4) as u32;
-                let one = Pieces { inside: Inside::Node, ..gpus(1, taken) };
-                let Some(proposal) = facility.propose_at(0, &job(one), Time::ZERO) else {
-                    continue;
-                };
-                facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
-                free -= taken;
-            }
+            let count = 10 + rng.below(8);
+            let taken = filled(&mut facility, &mut rng, count);
+            let free = 48 - taken.iter().map(|(_, taken)| taken).sum::<u32>();
             let count = 1 + rng.below(24) as u32;
-            let own = facility.propose_at(0, &job(gpus(count, 1)), Time::ZERO);
+            let own = claimed(&mut facility, gpus(count, 1));
             assert_eq!(
                 own.is_some(),
                 count <= free,
                 "{allocator}, round {round}: {count} of {free}"
             );
             let placed = |part: &meshwork::machine::NodePart| part.pieces;
-            let pieces = own.map(|own| own.placement.parts.unwrap().parts.iter().map(placed).sum());
+            let pieces = own.map(|own| own.parts.unwrap().parts.iter().map(placed).sum());
             assert_eq!(pieces.unwrap_or(count), count);
             if count <= free { found += 1 } else { missed += 1 }
         }
@@ -1090,10 +1173,9 @@ fn whole_nodes_are_pieces_of_their_own() {
 #[test]
 fn bad_types_of_nodes_get_one_sentence() {
     let read = |nodes: &str| {
-        let text = format!(
+        refusal(&format!(
             "machine = {{ topology = 'flat', processors = 4, nodes = {nodes} }}\nworkload = {{ name = 'lublin', jobs = 1 }}"
-        );
-        Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message
+        ))
     };
     for (nodes, sentence) in [
         (
@@ -1145,12 +1227,11 @@ fn bad_types_of_nodes_get_one_sentence() {
 #[test]
 fn bad_pieces_get_one_sentence() {
     let read = |nodes: &str, of: &str| {
-        let text = format!(
-            "machine = {{ topology = 'flat', processors = 4, nodes = {nodes} }}\nmeasure = {{ jobs = 9 }}\n\
+        refusal(&format!(
+            "machine = {{ topology = 'flat', processors = 4{nodes} }}\nmeasure = {{ jobs = 9 }}\n\
              workload = {{ name = 'synthetic', load = 0.5, runtimes = {{ name = 'constant', value = 1.0 }}, \
              sizes = {{ name = 'vectors', of = {of} }} }}"
-        );
-        Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message
+        ))
     };
     let two = "[{ type = 'dgx', on = '0-1' }, { type = 'nvl72' }]";
     for (nodes, of, sentence) in [
@@ -1193,14 +1274,10 @@ fn bad_pieces_get_one_sentence() {
             "in `workload.sizes.of[0]`, per_node is `0`, but must be a count from 1 on, such as 4, or two, such as 2-4",
         ),
     ] {
-        assert_eq!(read(nodes, of), sentence);
+        assert_eq!(read(&format!(", nodes = {nodes}"), of), sentence);
     }
-    let plain = "machine = { topology = 'flat', processors = 4 }\nmeasure = { jobs = 9 }\n\
-         workload = { name = 'synthetic', load = 0.5, runtimes = { name = 'constant', value = 1.0 }, \
-         sizes = { name = 'vectors', of = [{ gpu = 1 }] } }";
-    let says = Scenario::read(&plain.parse().unwrap()).map(drop).unwrap_err().message;
     assert_eq!(
-        says,
+        read("", "[{ gpu = 1 }]"),
         "`workload.sizes.of[0]` asks for cores, memory or GPUs, but the nodes of the machine have no types: give \
          `machine.nodes`, such as [{ type = \"dgx\" }]"
     );
@@ -1213,16 +1290,14 @@ fn what_does_not_know_of_parts_is_refused_by_name() {
         ("sizing = { name = 'limit', dimension = 2 }", "the sizing `limit`"),
     ] {
         let text = format!("{}{rest}\nworkload = {{ name = 'lublin', jobs = 1 }}", machine());
-        let says = Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message;
         let sentence = format!(
             "{what} cannot be combined with types of `nodes` yet, whose cores, memory and GPUs jobs share"
         );
-        assert_eq!(says, sentence);
+        assert_eq!(refusal(&text), sentence);
     }
     let text = "machine = 'flat:4'\norder = 'fgd'\nworkload = { name = 'lublin', jobs = 1 }";
-    let says = Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message;
     assert_eq!(
-        says,
+        refusal(text),
         "`order` is for machines whose nodes jobs share, and this one has no types of them: give `machine.nodes`, such as \
          [{ type = \"dgx\" }]"
     );

@@ -4,13 +4,12 @@
 //! They use a naive simulator and cases made by hand.
 #![expect(clippy::float_cmp, reason = "these instants are exact")]
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::common::{Diary, Watts, observed, scenario, starts, submissions};
+use crate::common::{Diary, Watts, observed, scenario, starts, submissions, watched};
 use crate::failures::Text;
 use crate::shared_nodes::{
-    Held, NODES, Node, Starts, apply, choose, gpus, idle, machine, random_jobs, shared, take,
+    NODES, Naive, Outage, Starts, Window, gpus, machine, of_pieces, random_jobs, shared,
 };
 use meshwork::job::{Inside, Job, Owner, Piece, Pieces, Request, Time};
 use meshwork::machine::Placement;
@@ -18,279 +17,6 @@ use meshwork::observe::{Event, Observer};
 use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
-
-/// Interval in which nodes are kept for a user.
-struct Window {
-    from: f64,
-    until: f64,
-    nodes: Vec<usize>,
-    user: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Outage {
-    from: f64,
-    until: f64,
-    node: usize,
-    gpu: Option<usize>,
-}
-
-/// A job or an outage, with the resources that it holds on each node.
-struct Running {
-    end: f64,
-    expected: f64,
-    held: Held,
-}
-
-/// Simulator that computes everything anew in every pass.
-struct Twin<'a> {
-    jobs: &'a [Job],
-    domain: &'a str,
-    order: &'a str,
-    partitions: BTreeMap<&'static str, Vec<usize>>,
-    windows: Vec<Window>,
-    outages: Vec<Outage>,
-    nodes: Vec<Node>,
-    queue: BTreeSet<usize>,
-    running: BTreeMap<usize, Running>,
-    starts: Vec<(usize, f64, Vec<usize>)>,
-    promise: Option<(usize, f64, Held)>,
-}
-
-/// First key of outages in the map of running jobs. Jobs have smaller keys.
-const OUT: usize = 1 << 20;
-
-fn pieces(job: &Job) -> &Pieces {
-    let Request::Pieces(pieces) = &job.request else { panic!("pieces") };
-    pieces
-}
-
-fn nothing(node: &Node) -> Node {
-    let (cores, gpus) = (vec![0; node.cores.len()], vec![0; node.gpus.len()]);
-    Node { mem: 0, other: 0, cores, gpus, kind: node.kind }
-}
-
-fn release(nodes: &mut [Node], held: &Held) {
-    for (node, before, after) in held {
-        apply(&mut nodes[*node], (before, after), |free, amount| free + amount);
-    }
-}
-
-impl<'a> Twin<'a> {
-    fn new(jobs: &'a [Job], domain: &'a str, order: &'a str) -> Twin<'a> {
-        Twin {
-            jobs,
-            domain,
-            order,
-            partitions: BTreeMap::new(),
-            windows: Vec::new(),
-            outages: Vec::new(),
-            nodes: idle(),
-            queue: BTreeSet::new(),
-            running: BTreeMap::new(),
-            starts: Vec::new(),
-            promise: None,
-        }
-    }
-
-    fn user(&self, job: usize) -> &str {
-        self.jobs[job].owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or("")
-    }
-
-    /// Nodes reserved for other users, by reservations that begin before the job's estimated end.
-    fn closed(&self, job: usize, at: f64) -> Vec<usize> {
-        let end = at + self.jobs[job].estimate;
-        let hinders = |window: &&Window| {
-            window.user != self.user(job) && at < window.until && window.from < end
-        };
-        self.windows.iter().filter(hinders).flat_map(|window| window.nodes.clone()).collect()
-    }
-
-    /// Copy of the nodes in which nothing is free outside the job's partition or on the nodes
-    /// `closed`.
-    fn without(&self, nodes: &[Node], job: usize, closed: &[usize]) -> Vec<Node> {
-        let owner = self.jobs[job].owner.as_ref();
-        let inside = owner
-            .and_then(|owner| owner.partition.as_deref())
-            .and_then(|name| self.partitions.get(name));
-        let is_open =
-            |at: &usize| inside.is_none_or(|inside| inside.contains(at)) && !closed.contains(at);
-        let node = |(at, node): (usize, &Node)| {
-            if is_open(&at) { node.clone() } else { nothing(node) }
-        };
-        nodes.iter().enumerate().map(node).collect()
-    }
-
-    fn choose(&self, nodes: &[Node], job: usize) -> Option<Vec<(usize, usize, u32)>> {
-        choose(nodes, self.domain, self.order, pieces(&self.jobs[job]))
-    }
-
-    /// Nodes and numbers of pieces that a job gets.
-    ///
-    /// The first choice ignores reservations of other users. If it includes a reserved node, a
-    /// second choice excludes all reserved nodes.
-    fn place(&self, on: &[Node], job: usize, now: f64) -> Option<Vec<(usize, usize, u32)>> {
-        let picks = self.choose(&self.without(on, job, &[]), job)?;
-        let closed = self.closed(job, now);
-        if !picks.iter().any(|(_, at, _)| closed.contains(at)) {
-            return Some(picks);
-        }
-        self.choose(&self.without(on, job, &closed), job)
-    }
-
-    fn start(&mut self, job: usize, now: f64, on: &[Node]) -> bool {
-        let Some(picks) = self.place(on, job, now) else { return false };
-        let own = pieces(&self.jobs[job]);
-        let held = take(&mut on.to_vec(), &picks, own);
-        for (node, before, after) in &held {
-            apply(&mut self.nodes[*node], (before, after), |free, amount| free - amount);
-        }
-        let nodes: BTreeSet<usize> = held.iter().map(|(node, ..)| *node).collect();
-        self.starts.push((job, now, nodes.into_iter().collect()));
-        let (end, expected) = (now + self.jobs[job].runtime, now + self.jobs[job].estimate);
-        self.running.insert(job, Running { end, expected, held });
-        self.queue.remove(&job);
-        true
-    }
-
-    fn then(&self, now: f64, by: f64) -> Vec<Node> {
-        let mut nodes = self.nodes.clone();
-        for running in self.running.values().filter(|running| running.expected.max(now) <= by) {
-            release(&mut nodes, &running.held);
-        }
-        nodes
-    }
-
-    fn promised(&self, job: usize, now: f64) -> (usize, f64, Held) {
-        let ends = self.running.values().map(|running| running.expected.max(now));
-        let windows = self.windows.iter().filter(|window| window.user != self.user(job));
-        let mut instants: Vec<f64> =
-            ends.chain(windows.map(|window| window.until)).chain([now]).collect();
-        instants.retain(|at| *at >= now);
-        instants.sort_by(f64::total_cmp);
-        for by in instants {
-            let closed = self.closed(job, by);
-            let mut nodes = self.without(&self.then(now, by), job, &closed);
-            if let Some(picks) = self.choose(&nodes, job) {
-                return (job, by, take(&mut nodes, &picks, pieces(&self.jobs[job])));
-            }
-        }
-        panic!("it fits the empty machine")
-    }
-
-    /// Free resources for a job that would run beyond the promised start of another job.
-    fn beside(&self, now: f64) -> Vec<Node> {
-        let (_, by, promised) = self.promise.as_ref().unwrap();
-        let mut then = self.then(now, *by);
-        let mut on = self.nodes.clone();
-        for (node, before, after) in promised {
-            apply(&mut then[*node], (before, after), u32::saturating_sub);
-        }
-        for (node, before, after) in promised {
-            let left = then[*node].clone();
-            let limit = |free: &mut u32, left: u32, is_taken: bool| {
-                if is_taken {
-                    *free = left.min(*free);
-                }
-            };
-            let own = &mut on[*node];
-            limit(&mut own.mem, left.mem, before.mem > after.mem);
-            limit(&mut own.other, left.other, before.other > after.other);
-            for at in 0..left.cores.len() {
-                limit(&mut own.cores[at], left.cores[at], before.cores[at] > after.cores[at]);
-            }
-            for at in 0..left.gpus.len() {
-                limit(&mut own.gpus[at], left.gpus[at], before.gpus[at] > after.gpus[at]);
-            }
-        }
-        on
-    }
-
-    /// Begins an outage: jobs that hold the failed node or GPU wait again.
-    fn fails(&mut self, index: usize) {
-        let Outage { until, node, gpu, .. } = self.outages[index];
-        let is_hit = |(at, before, after): &(usize, Node, Node)| {
-            *at == node && gpu.is_none_or(|gpu| before.gpus[gpu] > after.gpus[gpu])
-        };
-        let hit: Vec<usize> = self
-            .running
-            .iter()
-            .filter(|(job, running)| **job < OUT && running.held.iter().any(is_hit))
-            .map(|(job, _)| *job)
-            .collect();
-        for job in hit {
-            let ran = self.running.remove(&job).unwrap();
-            release(&mut self.nodes, &ran.held);
-            self.queue.insert(job);
-        }
-        let before = self.nodes[node].clone();
-        let mut after = before.clone();
-        match gpu {
-            Some(gpu) => after.gpus[gpu] = 0,
-            None => after = nothing(&before),
-        }
-        self.nodes[node] = after.clone();
-        let held = vec![(node, before, after)];
-        self.running.insert(OUT + index, Running { end: until, expected: until, held });
-    }
-
-    fn run(mut self, backfills: bool) -> Vec<(usize, f64, Vec<usize>)> {
-        let (mut next, mut now) = (0, 0.0);
-        let mut failed = 0;
-        loop {
-            let arrival = self.jobs.get(next).map(|job| job.arrival.units());
-            let ends = self.running.values().map(|running| running.end);
-            let outage = self.outages.get(failed).map(|outage| outage.from);
-            let edges = self.windows.iter().flat_map(|window| [window.from, window.until]);
-            let edges = edges.filter(|edge| *edge > now && !self.queue.is_empty());
-            let runs = self.running.keys().any(|key| *key < OUT);
-            if arrival.is_none() && !runs && self.queue.is_empty() {
-                break;
-            }
-            let all = arrival.into_iter().chain(ends).chain(outage).chain(edges);
-            now = all.min_by(f64::total_cmp).unwrap();
-            let mut keeps = true;
-            let ended: Vec<usize> =
-                self.running.iter().filter(|(_, own)| own.end <= now).map(|(at, _)| *at).collect();
-            for at in ended {
-                let own = self.running.remove(&at).unwrap();
-                release(&mut self.nodes, &own.held);
-                let by = self.promise.as_ref().map(|(_, by, _)| *by);
-                keeps &= at < OUT && by.is_some_and(|by| own.expected < by);
-            }
-            while self.outages.get(failed).is_some_and(|outage| outage.from <= now) {
-                self.fails(failed);
-                failed += 1;
-                keeps = false;
-            }
-            while self.jobs.get(next).is_some_and(|job| job.arrival.units() <= now) {
-                if self.choose(&self.without(&idle(), next, &[]), next).is_some() {
-                    self.queue.insert(next);
-                }
-                next += 1;
-            }
-            self.pass(now, backfills, keeps);
-        }
-        self.starts
-    }
-
-    fn pass(&mut self, now: f64, backfills: bool, keeps: bool) {
-        while let Some(&head) = self.queue.first()
-            && self.start(head, now, &self.nodes.clone())
-        {}
-        let Some(&head) = self.queue.first().filter(|_| backfills) else { return };
-        let late = self.running.values().any(|running| running.expected <= now);
-        if !(keeps && !late && self.promise.as_ref().is_some_and(|own| own.0 == head)) {
-            self.promise = Some(self.promised(head, now));
-        }
-        for job in self.queue.clone().into_iter().skip(1) {
-            let by = self.promise.as_ref().unwrap().1;
-            let is_beside = now + self.jobs[job].estimate > by;
-            let on = if is_beside { self.beside(now) } else { self.nodes.clone() };
-            self.start(job, now, &on);
-        }
-    }
-}
 
 /// Random jobs with random users and partitions. All pieces of a job are equal (one role).
 fn jobs_of_owners(rng: &mut Stream, jobs: u64) -> Vec<Job> {
@@ -332,7 +58,7 @@ fn partitions_and_windows_are_those_of_a_naive_simulator() {
              workload = {{ name = 'table', path = 'x.csv' }}\n"
         ));
         let (_, seen) = observed(&scenario, jobs.clone(), Starts::default());
-        let mut twin = Twin::new(&jobs, domain, order);
+        let mut twin = Naive::new(&jobs, domain, order);
         twin.partitions =
             [("left", (0..7).collect()), ("right", (5..NODES).collect())].into_iter().collect();
         twin.windows.push(Window { from, until, nodes: (4..8).collect(), user: "ann" });
@@ -387,7 +113,7 @@ fn outages_of_nodes_and_gpus_are_those_of_a_naive_simulator() {
              failures = {{ mtbf = {mtbf}, repair = {{ name = 'constant', value = 9.0 }}, scope = '{scope}' }}\n"
         ));
         let (_, seen) = observed(&scenario, jobs.clone(), Outages::default());
-        let mut twin = Twin::new(&jobs, domain, order);
+        let mut twin = Naive::new(&jobs, domain, order);
         twin.outages.clone_from(&seen.all);
         let expected = twin.run(scheduler == "easy");
         for (own, other) in seen.starts.starts.iter().zip(&expected) {
@@ -408,10 +134,8 @@ fn a_gpu_fails_alone_and_its_node_serves_on() {
     let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
                 failures = { mtbf = { name = 'constant', value = 10.0 }, repair = { name = 'constant', value = 5.0 }, \
                 scope = 'gpu' }\nworkload = { name = 'table', path = 'x.csv' }";
-    let one = |number, at, count, runtime| {
-        Job::new(number, Time::new(at), Request::pieces(gpus(count, 1)), runtime)
-    };
-    let cores = Job::new(3, Time::ZERO, Request::pieces(Pieces::of(Piece::default())), 13.0);
+    let one = |number, at, count, runtime| of_pieces(number, at, gpus(count, 1), runtime);
+    let cores = of_pieces(3, 0.0, Pieces::of(Piece::default()), 13.0);
     let jobs = vec![cores, one(1, 2.0, 1, 9.0), one(2, 3.0, 2, 3.0)];
     let scenario = scenario(text);
     let (_, seen) = observed(&scenario, jobs, Diary::default());
@@ -444,9 +168,7 @@ fn a_gpu_of_a_trace_fails_alone() {
         refused.contains("line 3: this outage overlaps that of line 2, and a GPU"),
         "{refused}"
     );
-    let job = |number, at, count, runtime| {
-        Job::new(number, Time::new(at), Request::pieces(gpus(count, 1)), runtime)
-    };
+    let job = |number, at, count, runtime| of_pieces(number, at, gpus(count, 1), runtime);
     // The first job holds GPU 0. The second job needs both GPUs, and waits until both are back.
     let jobs = vec![job(1, 0.0, 1, 6.5), job(2, 1.0, 2, 3.0)];
     let mut seen = Diary::default();
@@ -490,13 +212,11 @@ fn a_failed_gpu_lasts_beyond_the_outage_of_its_node() {
     let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 1 }] }\n\
                 failures = { mtbf = { name = 'constant', value = 10.0 }, repair = { name = 'constant', value = 20.0 }, \
                 scope = 'gpu', maintenance = [{ from = 15, until = 20 }] }\nworkload = { name = 'table', path = 'x.csv' }";
-    let gpu = Job::new(1, Time::new(11.0), Request::pieces(gpus(1, 1)), 3.0);
-    let core = Job::new(2, Time::new(16.0), Request::pieces(Pieces::of(Piece::default())), 1.0);
-    let first = Job::new(0, Time::ZERO, Request::pieces(Pieces::of(Piece::default())), 1.0);
+    let gpu = of_pieces(1, 11.0, gpus(1, 1), 3.0);
+    let core = of_pieces(2, 16.0, Pieces::of(Piece::default()), 1.0);
+    let first = of_pieces(0, 0.0, Pieces::of(Piece::default()), 1.0);
     let scenario = scenario(&format!("{text}\nscheduler = {{ name = 'window' }}"));
-    let mut seen = Diary::default();
-    let jobs = submissions(vec![first, gpu, core]);
-    scenario.run_on(scenario.setup(0).unwrap(), jobs, &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, vec![first, gpu, core], Diary::default());
     let expected = [
         "0 start 0",
         "1 end 0",
@@ -512,8 +232,7 @@ fn a_failed_gpu_lasts_beyond_the_outage_of_its_node() {
 
 fn of_queue(number: u64, at: f64, pieces: Pieces, runtime: f64, queue: &str) -> Job {
     let owner = Owner { queue: Some(queue.to_owned()), ..Owner::default() };
-    let owner = Some(Arc::new(owner));
-    Job { owner, ..Job::new(number, Time::new(at), Request::pieces(pieces), runtime) }
+    Job { owner: Some(Arc::new(owner)), ..of_pieces(number, at, pieces, runtime) }
 }
 
 /// Ann has used a node of eight cores for ten minutes, and Ben two cores.
@@ -597,20 +316,15 @@ fn a_suspended_job_goes_on_with_its_own_parts() {
         of_queue(4, 6.0, gpus(1, 1), 30.0, "low"),
     ];
     let scenario = with_preemption("suspend");
-    struct Parts(Vec<(u64, f64, Vec<(u16, u32)>)>);
-    impl Observer for Parts {
-        fn observe(&mut self, now: Time, event: &Event<'_>) {
-            if let Event::Started(run) = event {
-                let parts = &run.placement.parts.as_ref().unwrap().parts;
-                let cells = parts.iter().flat_map(|part| part.cells.to_vec()).collect();
-                self.0.push((run.job.number, now.units(), cells));
-            }
+    let mut seen: Vec<(u64, f64, Vec<(u16, u32)>)> = Vec::new();
+    watched(&scenario, jobs, |now, event| {
+        if let Event::Started(run) = event {
+            let parts = &run.placement.parts.as_ref().unwrap().parts;
+            let cells = parts.iter().flat_map(|part| part.cells.to_vec()).collect();
+            seen.push((run.job.number, now.units(), cells));
         }
-    }
-    let (_, seen) = observed(&scenario, jobs, Parts(Vec::new()));
-    let of = |number: u64| -> Vec<&(u64, f64, Vec<(u16, u32)>)> {
-        seen.0.iter().filter(|own| own.0 == number).collect()
-    };
+    });
+    let of = |number: u64| seen.iter().filter(|own| own.0 == number).collect::<Vec<_>>();
     let (first, again) = (of(1)[0], of(1)[1]);
     assert_eq!((first.1, again.1), (0.0, 15.0), "it waits for the two GPUs of the third");
     assert_eq!(first.2, again.2, "and has the cells that it had");
@@ -670,9 +384,7 @@ fn only_idle_nodes_sleep_and_their_gpus_with_them() {
     let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
                 energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, sleep = 0.5, sleep_after = 4, wake = 2, wake_energy = 7 }\n\
                 workload = { name = 'table', path = 'x.csv' }";
-    let core = |number, at, runtime| {
-        Job::new(number, Time::new(at), Request::pieces(Pieces::of(Piece::default())), runtime)
-    };
+    let core = |number, at, runtime| of_pieces(number, at, Pieces::of(Piece::default()), runtime);
     let jobs = vec![
         core(1, 0.0, 30.0),
         core(2, 0.0, 12.0),
@@ -697,29 +409,27 @@ fn only_idle_nodes_sleep_and_their_gpus_with_them() {
     assert_eq!(seen.0, expected);
 }
 
+/// Job of one piece with the given cores. Jobs arrive in the order of their numbers.
+fn cores(number: u64, cpu: u32, runtime: f64) -> Job {
+    let pieces = Pieces::of(Piece { cpu, ..Piece::default() });
+    of_pieces(number, number as f64 / 100.0, pieces, runtime)
+}
+
 #[test]
 fn a_cap_holds_jobs_back_by_their_cores() {
     // Sixteen cores, of which ten may be held: 16 + 2 · 10 = 36 watts.
     let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8 }] }\n\
                 scheduler = 'easy'\nenergy = { idle = 1, busy = 3, cap = 36 }\n\
                 workload = { name = 'table', path = 'x.csv' }";
-    let cores = |number, cpu, runtime| {
-        let pieces = Pieces::of(Piece { cpu, ..Piece::default() });
-        Job::new(number, Time::new(number as f64 / 100.0), Request::pieces(pieces), runtime)
-    };
     let jobs = vec![cores(1, 6, 10.0), cores(2, 6, 10.0), cores(3, 4, 5.0), cores(4, 4, 50.0)];
-    let scenario = scenario(text);
-    let (_, seen) = observed(&scenario, jobs, Diary::default());
-    let starts: Vec<&String> = seen.0.iter().filter(|line| line.contains("start")).collect();
     // The third job runs beside the first one. The fourth job does not delay the start of the
     // second.
+    let starts = diary_of_starts(text, jobs);
     assert_eq!(starts, ["0.01 start 1", "0.03 start 3", "5.03 start 4", "10.01 start 2"]);
 }
 
 fn diary_of_starts(text: &str, jobs: Vec<Job>) -> Vec<String> {
-    let scenario = scenario(text);
-    let mut seen = Diary::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario(text), jobs, Diary::default());
     seen.0.into_iter().filter(|line| line.contains("start")).collect()
 }
 
@@ -732,7 +442,7 @@ fn a_cap_holds_jobs_back_by_their_gpus() {
                 energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, cap = 256 }";
     let wants = |number, cpu, gpu, share, runtime| {
         let pieces = Pieces::of(Piece { cpu, gpu, share, ..Piece::default() });
-        Job::new(number, Time::new(number as f64 / 100.0), Request::pieces(pieces), runtime)
+        of_pieces(number, number as f64 / 100.0, pieces, runtime)
     };
     let jobs = vec![
         wants(1, 2, 2, 1000, 10.0),
@@ -754,10 +464,6 @@ fn reservation_keeps_parts_of_the_node_with_the_fewest_jobs() {
     let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8 }] }\n\
                 scheduler = 'reservation'\norder = 'first'\n\
                 workload = { name = 'table', path = 'x.csv' }";
-    let cores = |number, cpu, runtime| {
-        let pieces = Pieces::of(Piece { cpu, ..Piece::default() });
-        Job::new(number, Time::new(number as f64 / 100.0), Request::pieces(pieces), runtime)
-    };
     // Two jobs are on the first node, and one is on the second node, on which six cores are kept
     // for the fourth job. So the fifth job waits although it would fit, and the sixth one does not.
     let jobs = vec![
@@ -921,35 +627,27 @@ fn pieces_of_a_pool_that_cannot_be_get_one_sentence() {
     assert!(plain.pieces(&columns).unwrap_err().message.contains("give `machine.nodes`"));
 }
 
-/// Job number, service time and message hops of each finished job.
-#[derive(Default)]
-struct Sent(Vec<(u64, f64, u64)>);
-
-impl Observer for Sent {
-    fn observe(&mut self, now: Time, event: &Event<'_>) {
-        if let Event::Finished(run) = event {
-            let messages = run.messages.as_ref().unwrap();
-            self.0.push((run.job.number, now - run.start, messages.hops));
-        }
-    }
-}
-
 fn sent(network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
     let network = format!("{{ name = '{network}', pattern = 'all_to_all' }}");
     sent_by("dims = [4, 4]", &network, jobs)
 }
 
-/// Jobs of a run on a mesh, in order of their ends.
+/// Job number, service time and message hops of each job of a run on a mesh, in order of their ends.
 fn sent_by(mesh: &str, network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
     let text = format!(
         "machine = {{ topology = 'mesh', {mesh}, nodes = [{{ type = 'a', cpu = 8, gpu = 4 }}] }}\n\
          network = {network}\nallocator = 'naive'\n\
          workload = {{ name = 'table', path = 'x.csv' }}"
     );
-    let scenario = scenario(&text);
-    let (outcome, seen) = observed(&scenario, jobs, Sent::default());
-    assert_eq!(outcome.finished as usize, seen.0.len());
-    seen.0
+    let mut sent = Vec::new();
+    let outcome = watched(&scenario(&text), jobs, |now, event| {
+        if let Event::Finished(run) = event {
+            let messages = run.messages.as_ref().unwrap();
+            sent.push((run.job.number, now - run.start, messages.hops));
+        }
+    });
+    assert_eq!(outcome.finished as usize, sent.len());
+    sent
 }
 
 #[test]

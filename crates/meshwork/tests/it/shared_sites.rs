@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::common::{Watts, assert_near, every_selector, observed, scenario, submissions};
+use crate::common::{
+    Each, Watts, assert_near, every_selector, observed, refusal, scenario, watched,
+};
 use crate::shared_nodes::random_jobs;
 use meshwork::job::{Inside, Job, JobId, Owner, Piece, Pieces, Request, Time};
 use meshwork::observe::{Event, MachineState, Observer, Running};
@@ -174,9 +176,7 @@ impl Observer for Books {
 }
 
 fn books(scenario: &Scenario, jobs: Vec<Job>, keeps_promises: bool) -> Books {
-    let mut seen = Books { keeps_promises, ..Books::default() };
-    let setup = scenario.setup_with(0, &meshwork::NoInputs).unwrap();
-    scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(scenario, jobs, Books { keeps_promises, ..Books::default() });
     assert!(seen.held.values().flatten().all(|amount| *amount == 0) || !seen.running.is_empty());
     seen
 }
@@ -281,11 +281,9 @@ fn jobs_of_a_partition_stay_on_its_nodes_of_every_site() {
         let scenario = scenario(&format!(
             "{text}scheduler = '{scheduler}'\nworkload = {{ name = 'table', path = 'x.csv' }}"
         ));
-        let mut seen = Nodes::default();
-        let jobs = jobs(&mut rng, 60, false);
-        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
-        assert!(seen.0.len() > 20, "{scheduler}");
-        for (_, _, site, nodes, _) in &seen.0 {
+        let seen = runs(&scenario, jobs(&mut rng, 60, false));
+        assert!(seen.len() > 20, "{scheduler}");
+        for (_, _, site, nodes, _) in &seen {
             assert!(nodes.iter().all(|&node| node < [6, 2][*site]), "site {site}: {nodes:?}");
         }
     }
@@ -325,22 +323,16 @@ fn preempted_jobs_and_jobs_that_send_leave_the_books_in_order() {
 }
 
 /// Job, start, site, nodes and end of each run.
-#[derive(Default)]
-struct Nodes(Vec<(u64, f64, usize, Vec<u32>, f64)>);
-
-impl Observer for Nodes {
-    fn observe(&mut self, now: Time, event: &Event<'_>) {
+fn runs(scenario: &Scenario, jobs: Vec<Job>) -> Vec<(u64, f64, usize, Vec<u32>, f64)> {
+    let mut seen = Vec::new();
+    watched(scenario, jobs, |now, event| {
         if let Event::Finished(run) = event {
             let parts = run.placement.parts.as_ref().map_or(&[][..], |parts| &parts.parts);
             let nodes = parts.iter().map(|part| part.node).collect();
-            self.0.push((run.job.number, run.start.units(), run.site, nodes, now.units()));
+            seen.push((run.job.number, run.start.units(), run.site, nodes, now.units()));
         }
-    }
-}
-
-fn runs(scenario: &Scenario, jobs: Vec<Job>) -> Vec<(u64, f64, usize, Vec<u32>, f64)> {
-    let (_, seen) = observed(scenario, jobs, Nodes::default());
-    seen.0
+    });
+    seen
 }
 
 #[test]
@@ -476,25 +468,21 @@ fn metrics_of_two_sites_by_hand() {
 /// On several sites, random jobs with a given load arrive as on one site with all their nodes.
 #[test]
 fn the_load_is_of_the_nodes_of_all_sites() {
-    #[derive(Default)]
-    struct Arrivals(Vec<(f64, Request)>);
-    impl Observer for Arrivals {
-        fn observe(&mut self, now: Time, event: &Event<'_>) {
-            if let Event::Arrived(_, job) = event {
-                self.0.push((now.units(), job.request.clone()));
-            }
-        }
-    }
     let arrivals = |machine: &str| {
         let scenario = scenario(&format!(
             "machine = {machine}\nmeasure = {{ jobs = 50 }}\nworkload = {{ name = 'synthetic', load = 0.5, \
              runtimes = {{ name = 'constant', value = 9.0 }}, sizes = {{ name = 'vectors', of = \
              [{{ gpu = 1, cpu = 4 }}, {{ cpu = 30 }}] }} }}"
         ));
-        let mut seen = Arrivals::default();
-        scenario.run(0, &meshwork::NoInputs, &mut seen).unwrap();
-        seen.0.truncate(50);
-        seen.0
+        let mut arrivals = Vec::new();
+        let mut see = Each(|now: Time, event: &Event<'_>| {
+            if let Event::Arrived(_, job) = event {
+                arrivals.push((now.units(), job.request.clone()));
+            }
+        });
+        scenario.run(0, &meshwork::NoInputs, &mut see).unwrap();
+        arrivals.truncate(50);
+        arrivals
     };
     let one = arrivals(
         "{ topology = 'flat', processors = 4, nodes = [{ type = 'dgx', on = '0' }, { type = 'cpu' }] }",
@@ -526,7 +514,7 @@ fn bad_types_of_several_sites_get_one_sentence() {
              workload = {{ name = 'synthetic', load = 0.5, runtimes = {{ name = 'constant', value = 1.0 }}, \
              sizes = {{ name = 'vectors', of = [{of}] }} }}"
         );
-        Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message
+        refusal(&text)
     };
     let flat = |nodes: &str| format!("{{ topology = 'flat', processors = 4{nodes} }}");
     let [dgx, cpu, nvl] =
@@ -573,7 +561,7 @@ fn bad_types_of_several_sites_get_one_sentence() {
         "machine = {{ sites = [{}], nodes = [{{ type = 'dgx' }}] }}\nworkload = {{ name = 'lublin', jobs = 1 }}",
         flat("")
     );
-    let says = Scenario::read(&both.parse().unwrap()).map(drop).unwrap_err().message;
+    let says = refusal(&both);
     assert!(says.starts_with("`machine.nodes` is given beside `machine.sites`"), "{says}");
 }
 

@@ -2,7 +2,7 @@
 //!
 //! They check which results change if the speeds change, and which must not.
 
-use crate::common::{Transcript, scenario};
+use crate::common::{Transcript, refusal, scenario};
 use meshwork::job::Job;
 use meshwork::scenario::Scenario;
 use meshwork::workload::{NoInputs, Submission};
@@ -81,7 +81,7 @@ fn without_variance_nothing_changes() {
 fn bad_speeds_are_refused_in_a_sentence() {
     let refused = |machine: &str| {
         let text = format!("machine = {{ {machine} }}\nworkload = {{ name = 'lublin' }}");
-        Scenario::read(&text.parse().unwrap()).unwrap_err().message
+        refusal(&text)
     };
     let sites = "sites = [ { topology = 'flat', processors = 8 }, \
                  { topology = 'flat', processors = 9 } ]";

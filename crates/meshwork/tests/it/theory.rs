@@ -4,17 +4,13 @@
 //! tests are deterministic. The confidence level (99.9 %) and the number of replications were
 //! chosen before the results were known.
 
-use crate::common::{metric, scenario};
+use crate::common::{interval, replicate, scenario};
 use meshwork::cluster::{Cluster, StartOptions};
 use meshwork::engine::Setup;
 use meshwork::scenario::Scenario;
 use meshwork::sched::Scheduler;
 use meshwork::workload::NoInputs;
 use toml::Value;
-
-const REPLICATIONS: u64 = 20;
-/// Two-sided 99.9 % quantile of Student's t distribution with 19 degrees of freedom.
-const T: f64 = 3.883;
 
 /// Blocking probability of *c* servers without a queue at offered load *a*, by Erlang's formula B.
 fn erlang_b(c: u32, a: f64) -> f64 {
@@ -30,19 +26,12 @@ fn erlang_c_wait(c: u32, a: f64) -> f64 {
 }
 
 fn assert_mean(what: &str, values: &[f64], theory: f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let half_width = T * (variance / n).sqrt();
+    let (mean, half_width) = interval(values);
     assert!(
         (mean - theory).abs() <= half_width,
         "{what}: {mean} ± {half_width}, theory says {theory}"
     );
     assert!(half_width < 0.2 * theory, "{what}: ± {half_width} around {mean} says nothing");
-}
-
-fn replicate(scenario: &Scenario, name: &str) -> Vec<f64> {
-    (0..REPLICATIONS).map(|r| metric(&scenario.run(r, &NoInputs, &mut ()).unwrap(), name)).collect()
 }
 
 /// Jobs of one processor that keep the share `load` of the machine busy.
@@ -175,7 +164,7 @@ fn a_machine_without_a_queue_loses_erlang_b_whatever_the_run_times() {
             runtimes,
             40_000,
         );
-        let lost: Vec<f64> = (0..REPLICATIONS)
+        let lost: Vec<f64> = (0..20)
             .map(|r| {
                 let setup = Setup { scheduler: Box::new(Loss), ..study.setup(r).unwrap() };
                 let jobs = study.jobs(r, &NoInputs).unwrap();

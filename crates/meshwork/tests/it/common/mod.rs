@@ -1,6 +1,8 @@
 //! Helpers of the integration tests: jobs, scenarios, transcripts of runs, and machines of every
 //! wiring.
 
+use std::collections::BTreeMap;
+
 #[allow(unused_imports, reason = "each test binary uses a part of them")]
 pub(crate) use meshwork::conformance::{SITES, Transcript, machines, random_jobs, submissions};
 use meshwork::engine::{Setup, simulate};
@@ -10,6 +12,7 @@ use meshwork::observe::{Event, JobId, MachineState, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
 use meshwork::topology::Wiring;
+use meshwork::workload::NoInputs;
 
 /// Job whose estimate equals its run time.
 pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
@@ -47,6 +50,81 @@ pub(crate) fn observed<O: Observer>(
     (outcome, observer)
 }
 
+/// Observer that passes each event to a function.
+pub(crate) struct Each<F>(pub(crate) F);
+
+impl<F: FnMut(Time, &Event<'_>) + Send> Observer for Each<F> {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        (self.0)(now, event);
+    }
+}
+
+/// Runs jobs with a function that sees each event. Returns the outcome.
+pub(crate) fn watched(
+    scenario: &Scenario,
+    jobs: Vec<Job>,
+    see: impl FnMut(Time, &Event<'_>) + Send,
+) -> Outcome {
+    observed(scenario, jobs, Each(see)).0
+}
+
+/// Checks that no job is interrupted or starts later than promised.
+#[derive(Default)]
+pub(crate) struct Promises {
+    /// Whether only the last promise to a job counts; otherwise only the first one does.
+    are_renewed: bool,
+    promised: BTreeMap<JobId, Time>,
+    pub(crate) made: u32,
+    pub(crate) kept: u32,
+}
+
+impl Promises {
+    pub(crate) fn renewed() -> Promises {
+        Promises { are_renewed: true, ..Promises::default() }
+    }
+}
+
+impl Observer for Promises {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        match event {
+            Event::Interrupted(run) => panic!("job {} is interrupted at {now}", run.id.0),
+            Event::Promised(id, by) => {
+                self.made += 1;
+                let promised = self.promised.entry(*id).or_insert(*by);
+                if self.are_renewed {
+                    *promised = *by;
+                }
+            }
+            Event::Started(run) => {
+                if let Some(by) = self.promised.get(&run.id) {
+                    self.kept += 1;
+                    assert!(now <= *by + 1e-9, "job {} was promised {by}, not {now}", run.id.0);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Values of a metric in 20 replications.
+pub(crate) fn replicate(scenario: &Scenario, name: &str) -> Vec<f64> {
+    (0..20).map(|r| metric(&scenario.run(r, &NoInputs, &mut ()).unwrap(), name)).collect()
+}
+
+/// Mean of 20 independent values, and half-width of its 99.9 % confidence interval.
+pub(crate) fn interval(values: &[f64]) -> (f64, f64) {
+    assert_eq!(values.len(), 20);
+    let mean = values.iter().sum::<f64>() / 20.0;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 19.0;
+    // The factor is the two-sided quantile of Student's t distribution with 19 degrees of freedom.
+    (mean, 3.883 * (variance / 20.0).sqrt())
+}
+
+/// Message of the error with which a scenario is refused.
+pub(crate) fn refusal(text: &str) -> String {
+    Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message
+}
+
 /// Value of a measured metric; `None` if it is undefined.
 pub(crate) fn value(outcome: &Outcome, name: &str) -> Option<f64> {
     let measured = outcome.metrics.iter().find(|measured| measured.name == name);
@@ -80,26 +158,14 @@ pub(crate) fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
 
 /// Starts in order of arrival; `None` if the job never started.
 pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
-    #[derive(Default)]
-    struct Starts(Vec<Option<f64>>);
-    impl Starts {
-        fn set(&mut self, id: JobId, start: Option<f64>) {
-            self.0.resize(self.0.len().max(id.0 as usize + 1), None);
-            self.0[id.0 as usize] = start;
-        }
-    }
-    impl Observer for Starts {
-        fn observe(&mut self, now: Time, event: &Event<'_>) {
-            match event {
-                Event::Arrived(id, _) | Event::Refused(id, _) => self.set(*id, None),
-                Event::Started(run) => self.set(run.id, Some(now.units())),
-                _ => {}
-            }
-        }
-    }
-    let mut seen = Starts::default();
-    simulate(setup, submissions(jobs), &mut seen).unwrap();
-    seen.0
+    let mut starts = BTreeMap::new();
+    let mut see = Each(|now: Time, event: &Event<'_>| match event {
+        Event::Arrived(id, _) | Event::Refused(id, _) => drop(starts.insert(*id, None)),
+        Event::Started(run) => drop(starts.insert(run.id, Some(now.units()))),
+        _ => {}
+    });
+    simulate(setup, submissions(jobs), &mut see).unwrap();
+    starts.into_values().collect()
 }
 
 #[derive(Default)]
