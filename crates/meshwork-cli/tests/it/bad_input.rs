@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Said, call, command, line, meshwork, said, skip};
+use crate::common::{Said, call, command, line, said, skip};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -46,8 +46,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn run(folder: &Path, arguments: &str) -> Said {
-    let arguments: Vec<&str> = ["run"].into_iter().chain(arguments.split(' ')).collect();
-    meshwork(folder, &arguments)
+    call(folder, &format!("run {arguments}"))
 }
 
 fn sentence(said: &Said) -> &str {
@@ -218,8 +217,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
             "good.swf/results: this folder cannot be made, because a file stands where a folder must be",
         ),
     ] {
-        let said = run(path, arguments).refused();
-        assert_eq!(sentence(&said), expected, "{arguments}");
+        assert_eq!(sentence(&run(path, arguments).refused()), expected, "{arguments}");
     }
     write("cut.toml", &LOG.replace("'good.swf'", "'good.swf'\nuntil = 0"));
     write("late.toml", &format!("{LOG}[sweep]\n'workload.from' = [1, 100]\n"));
@@ -306,8 +304,7 @@ fn a_misspelt_word_of_the_command_line_gets_a_suggestion() {
             "unknown kind or name `Boundary-Search` (did you mean `boundary_search`?)",
         ),
     ] {
-        let words: Vec<&str> = arguments.split(' ').collect();
-        let said = meshwork(&folder, &words);
+        let said = call(&folder, arguments);
         assert_eq!((said.status, said.err), (Some(2), format!("error: {sentence}\n")));
     }
 }
@@ -423,8 +420,7 @@ fn a_hypercube_that_cannot_be_or_an_allocator_on_another_machine_is_refused() {
              but the largest subcube of the machine has dimension 4",
         ),
     ] {
-        let said = run(path, arguments).refused();
-        assert_eq!(sentence(&said), expected, "{arguments}");
+        assert_eq!(sentence(&run(path, arguments).refused()), expected, "{arguments}");
     }
     for (arguments, beginning) in [
         (
@@ -448,16 +444,11 @@ fn a_subcube_that_is_larger_than_the_cube_is_refused_and_counted() {
     let folder = folder();
     let jobs = "submit,runtime,subcube\n0,5,2\n1,5,5\n2,5,4\n3,5,24\n";
     fs::write(folder.path().join("jobs.csv"), jobs).unwrap();
-    let study = CUBE
-        .split("[workload]")
-        .next()
-        .map(|machine| {
-            format!(
-                "{machine}[workload]\nname = 'table'\npath = 'jobs.csv'\n\
-                 [measure]\nmetrics = ['finished', 'refused']\n"
-            )
-        })
-        .unwrap();
+    let (machine, _) = CUBE.split_once("[workload]").unwrap();
+    let study = format!(
+        "{machine}[workload]\nname = 'table'\npath = 'jobs.csv'\n\
+         [measure]\nmetrics = ['finished', 'refused']\n"
+    );
     fs::write(folder.path().join("table.toml"), study).unwrap();
     for allocator in [
         "buddy",
@@ -576,88 +567,71 @@ fn more_load_than_the_machine_can_carry_runs() {
 #[test]
 fn traces_and_lists_are_refused_in_one_sentence_too() {
     let folder = folder();
-    for (arguments, expected, status) in [
+    let unwritten = call(&folder, "trace convert good.swf nowhere/out.swf").ended(1);
+    let says = "nowhere/out.swf: this file cannot be written, because its folder does not exist";
+    assert_eq!((sentence(&unwritten), unwritten.out.as_str()), (says, ""));
+    for (arguments, expected) in [
         (
             "trace info letters.swf",
             "letters.swf:4: field 4 (run time) is `ten`, but must be a number",
-            2,
         ),
-        ("trace info directory", "directory: this is a directory, but must be a file", 2),
-        ("trace convert none.swf out.swf", "none.swf: there is no such file", 2),
+        ("trace info directory", "directory: this is a directory, but must be a file"),
+        ("trace convert none.swf out.swf", "none.swf: there is no such file"),
         (
             "trace convert good.swf out.swf --from 100",
             "good.swf: `from` is 100, which leaves no job: the first is submitted at 0, the last at 5",
-            2,
-        ),
-        (
-            "trace convert good.swf nowhere/out.swf",
-            "nowhere/out.swf: this file cannot be written, because its folder does not exist",
-            1,
         ),
         (
             "trace generate out.swf --jobs 1000000000000",
             "1000000000000 jobs are asked for, but must be from 1 to 10000000",
-            2,
         ),
         (
             "trace generate out.swf --processors 100000000",
             "`lublin.processors` is 100000000, but must be a whole number from 1 to 16777216",
-            2,
         ),
-        ("trace fit none.swf", "none.swf: there is no such file", 2),
+        ("trace fit none.swf", "none.swf: there is no such file"),
         (
             "trace fit good.swf",
             "good.swf: a model is fitted to 100 jobs or more, but the log has 2",
-            2,
         ),
         (
             "trace fit letters.swf -o fitted.toml",
             "letters.swf:4: field 4 (run time) is `ten`, but must be a number",
-            2,
         ),
         (
             "trace convert good.swf out.swf --set scale={load=0}",
             "`scale.load` is 0, but must be a number above 0, from 1e-15 to 1e15",
-            2,
         ),
         (
             "list alocator",
             "unknown kind `alocator` (did you mean `allocator`? known: allocator, selector, pattern, order, machine, \
              traffic, workload, scheduler, network, topology and 8 more)",
-            2,
         ),
         (
             "list selector frist_fit",
             "unknown selector `frist_fit` (did you mean `first_fit`? known: first_fit, best_fit, \
              fastest_first, adaptive, intelligent, least_loaded, random)",
-            2,
         ),
         (
             "trace convert good.swf out.swf --set split_above=2",
             "`split_above` is 2, but must be a number from 0 to 1",
-            2,
         ),
         (
             "trace convert good.swf out.swf --set usres=3",
             "unknown key `usres` (did you mean `users`? known: users, queues, runtime_scale, scale, shape, reorder, \
              resample, arrival_scale, name, from and 8 more)",
-            2,
         ),
         (
             "trace convert good.swf out.swf --set dependencies=log",
             "`dependencies` says how jobs are replayed, and changes nothing of a log",
-            2,
         ),
         (
             "check directory",
             "directory: there are no stored runs in this folder: give one that `meshwork run --out` wrote",
-            2,
         ),
-        ("show absent.toml", "absent.toml: there is no such file", 2),
+        ("show absent.toml", "absent.toml: there is no such file"),
     ] {
-        let said = meshwork(&folder, &arguments.split(' ').collect::<Vec<_>>());
-        assert_eq!(sentence(&said), expected, "{arguments}");
-        assert_eq!((said.status, said.out.as_str()), (Some(status), ""), "{arguments}");
+        assert_eq!(sentence(&call(&folder, arguments).refused()), expected, "{arguments}");
     }
     for (arguments, reason) in [
         (
@@ -671,8 +645,7 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         ("--from inf", "'inf' for '--from <T>': must be a number from 0 to 1e15"),
         ("--until 1e308", "'1e308' for '--until <T>': must be a number from 0 to 1e15"),
     ] {
-        let arguments = format!("trace convert good.swf out.swf {arguments}");
-        let said = meshwork(&folder, &arguments.split(' ').collect::<Vec<_>>()).ended(2);
+        let said = call(&folder, &format!("trace convert good.swf out.swf {arguments}")).ended(2);
         said.err_begins(&format!("error: invalid value {reason}"));
     }
     assert!(!folder.path().join("out.swf").exists());
@@ -714,61 +687,49 @@ fn jobs_that_can_follow_nobody_or_wait_for_one_another() {
         ),
         ("log.toml --set workload.deadlines.factor=0", "must be a number above 0"),
     ] {
-        let said = run(folder.path(), arguments);
+        let said = run(folder.path(), arguments).ended(2);
         assert!(self::sentence(&said).contains(sentence), "{arguments}: {said:?}");
-        assert_eq!(said.status, Some(2), "{arguments}");
     }
 }
 
 #[test]
 fn partitions_and_reservations_that_no_machine_can_have() {
     let folder = folder();
-    for (study, key, given, sentence) in [
+    for (arguments, sentence) in [
         (
-            "log.toml",
-            "partitions",
-            "[{name='a',nodes='20-30'}]",
+            "log.toml --set machine.partitions=[{name='a',nodes='20-30'}]",
             "`machine.partitions[0].nodes` names node 30, but the machine has the nodes 0 to 15",
         ),
         (
-            "log.toml",
-            "partitions",
-            "[{name='a',nodes='4,4:2x2'}]",
+            "log.toml --set machine.partitions=[{name='a',nodes='4,4:2x2'}]",
             "`machine.partitions[0].nodes` names the block 4,4:2x2, which does not lie on the 4 × 4 mesh",
         ),
-        ("log.toml", "partitions", "[{name='a'},{name='a'}]", "there are two partitions \"a\""),
         (
-            "log.toml",
-            "partitions",
-            "[{name='a',default=true},{name='b',default=true}]",
+            "log.toml --set machine.partitions=[{name='a'},{name='a'}]",
+            "there are two partitions \"a\"",
+        ),
+        (
+            "log.toml --set machine.partitions=[{name='a',default=true},{name='b',default=true}]",
             "`machine.partitions[1].default` is true, but another partition is the default already",
         ),
         (
-            "drawn.toml",
-            "partitions",
-            "[{name='a',nodes='0-3'}]",
+            "drawn.toml --set machine.partitions=[{name='a',nodes='0-3'}]",
             "no partition of `machine.partitions` has `default = true`, and the jobs of the workload `synthetic` \
              name none: all would go anywhere",
         ),
         (
-            "log.toml",
-            "reservations",
-            "[{from=10,until=5,nodes='0-3',users=['1']}]",
+            "log.toml --set machine.reservations=[{from=10,until=5,nodes='0-3',users=['1']}]",
             "`machine.reservations[0].until` is 5, but must be after 10, when it begins",
         ),
         (
-            "log.toml",
-            "reservations",
-            "[{from=5,until=10,nodes='0-3'}]",
+            "log.toml --set machine.reservations=[{from=5,until=10,nodes='0-3'}]",
             "`machine.reservations[0].users` is missing: for whom the nodes are reserved, by the names that the \
              workload has for them (a list of texts in quotes)",
         ),
     ] {
-        let argument = format!("machine.{key}={given}");
-        let said = run(folder.path(), &format!("{study} --set {argument}"));
+        let said = run(folder.path(), arguments).ended(2);
         let found = self::sentence(&said);
-        assert!(found.ends_with(sentence), "{argument}: {found}");
-        assert_eq!(said.status, Some(2), "{argument}");
+        assert!(found.ends_with(sentence), "{arguments}: {found}");
     }
     // Empty lists leave the machine unchanged.
     let plain = run(folder.path(), "log.toml");
@@ -848,14 +809,16 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
         measure = { jobs = 5 }";
     fs::write(folder.path().join("large.toml"), study).unwrap();
     for arguments in [
-        &["run", "large.toml", "--max-memory", "2G"][..],
-        &["watch", "large.toml", "--max-memory", "2G", "--max-frames", "1"],
-        &["place", "--machine", "mesh:4096x4096", "--max-memory", "500M"],
-        &["trace", "generate", "a.swf", "--jobs", "10000000", "--max-memory", "1G"],
+        "run large.toml --max-memory 2G",
+        "watch large.toml --max-memory 2G --max-frames 1",
+        "place --machine mesh:4096x4096 --max-memory 500M",
+        "trace generate a.swf --jobs 10000000 --max-memory 1G",
     ] {
-        let said = meshwork(&folder, arguments).refused();
-        let limit =
-            format!("more than the {}", if arguments[0] == "place" { "500 MiB" } else { "" });
+        let said = call(&folder, arguments).refused();
+        let limit = format!(
+            "more than the {}",
+            if arguments.starts_with("place") { "500 MiB" } else { "" }
+        );
         assert!(said.err.contains("about ") && said.err.contains(&limit), "{}", said.err);
         said.err_has("of `--max-memory`");
     }
@@ -920,9 +883,7 @@ fn a_negative_number_is_refused_with_the_option_and_its_range() {
         ),
         ("ops compare site x.yaml --cleanup -3", "'-3' for '--cleanup <SECONDS>': must be a whole"),
     ] {
-        let said = meshwork(&folder, &arguments.split(' ').collect::<Vec<_>>());
-        assert_eq!(said.status, Some(2), "{arguments}");
-        assert!(said.err.contains(says), "{arguments}: {}", said.err);
+        call(&folder, arguments).ended(2).err_has(says);
     }
 }
 
@@ -947,8 +908,6 @@ fn a_wrong_path_of_a_site_or_of_an_output_is_found_before_any_work() {
             "nowhere/x.yaml: this file cannot be written, because its folder does not exist",
         ),
     ] {
-        let said = meshwork(&folder, &arguments.split(' ').collect::<Vec<_>>());
-        assert_eq!(sentence(&said), expected, "{arguments}");
-        assert_eq!(said.status, Some(2), "{arguments}");
+        assert_eq!(sentence(&call(&folder, arguments).ended(2)), expected, "{arguments}");
     }
 }

@@ -435,6 +435,16 @@ fn a_job_is_followed_from_the_chart_to_the_map() {
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
+/// Selects a run of a sweep over schedulers, and waits until the run of `scheduler` is shown.
+fn choose_run(page: &Page, index: usize, scheduler: &str) {
+    page.act(&format!(
+        "const runs = document.querySelector('.m-runs select');
+         runs.selectedIndex = {index};
+         runs.dispatchEvent(new Event('change'))"
+    ));
+    page.wait(&format!("{MACHINE}.run.recording.title === 'scheduler = {scheduler}'"));
+}
+
 #[test]
 fn runs_are_compared_at_the_same_time() {
     let Some(browser) = browser() else { return };
@@ -444,12 +454,7 @@ fn runs_are_compared_at_the_same_time() {
     let seen = format!("[{MACHINE}.time, {MACHINE}.run.recording.title]");
     let before = page.value(&seen);
     assert_eq!(before[1], "scheduler = fcfs");
-    page.act(
-        "const runs = document.querySelector('.m-runs select');
-         runs.selectedIndex = 1;
-         runs.dispatchEvent(new Event('change'))",
-    );
-    page.wait(&format!("{MACHINE}.run.recording.title === 'scheduler = sjf'"));
+    choose_run(&page, 1, "sjf");
     assert_eq!(page.value(&seen)[0], before[0]);
     assert_eq!(page.console(), Vec::<String>::new());
 }
@@ -506,12 +511,7 @@ fn an_address_leads_to_the_run_and_the_time_that_were_seen() {
     let folder = made(head, "[sweep]\nscheduler = ['fcfs', 'sjf']\n", &[]);
     let page = opened(&browser, folder.path());
     assert_eq!(page.value("location.hash"), "", "nothing was chosen");
-    page.act(
-        "const runs = document.querySelector('.m-runs select');
-         runs.selectedIndex = 1;
-         runs.dispatchEvent(new Event('change'))",
-    );
-    page.wait(&format!("{MACHINE}.run.recording.title === 'scheduler = sjf'"));
+    choose_run(&page, 1, "sjf");
     page.act(&format!("{MACHINE}.seek({MACHINE}.timeOf(0.7))"));
     // The address is updated with a delay, and may still hold the previous selection of the run.
     let time = format!("Number({MACHINE}.time.toPrecision(10))");
@@ -522,12 +522,7 @@ fn an_address_leads_to_the_run_and_the_time_that_were_seen() {
     other.wait(&format!("{MACHINE}?.moment"));
     assert_eq!(other.value(&seen), seen_here);
     // The initial state is not written to the address.
-    page.act(
-        "const runs = document.querySelector('.m-runs select');
-         runs.selectedIndex = 0;
-         runs.dispatchEvent(new Event('change'))",
-    );
-    page.wait(&format!("{MACHINE}.run.recording.title === 'scheduler = fcfs'"));
+    choose_run(&page, 0, "fcfs");
     page.act(&format!("{MACHINE}.seek({MACHINE}.begin)"));
     page.wait("location.hash === ''");
     assert_eq!(page.console(), Vec::<String>::new());

@@ -310,62 +310,55 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
     fs::write(folder.path().join("x.conf"), conf).unwrap();
     fs::write(folder.path().join("empty.txt"), "").unwrap();
     fs::write(folder.path().join("other.txt"), "NodeName=n1 State=IDLE\n").unwrap();
-    let topology = ["--topology", "topology.yaml"];
     for (words, says) in [
         (
-            &["defrag", "site", "--shape", "8"][..],
+            "defrag site --shape 8",
             "site: of a site the instant is needed: --at TIME, in seconds since 1970 or as 2026-01-31T23:59:59",
         ),
+        ("explain site z", "site: there is no job z in this history of 4 jobs, from a to w"),
         (
-            &["explain", "site", "z"],
-            "site: there is no job z in this history of 4 jobs, from a to w",
-        ),
-        (
-            &["explain", "site", "w", "--at", "5"],
+            "explain site w --at 5",
             "site: the history says nothing of 1970-01-01 00:00:05 UTC: it goes from 1970-01-01 00:15:00 to 1970-01-01 00:33:20",
         ),
-        (&["explain", "site", "a", "--at", "1200"], "job a runs, and does not wait"),
-        (&["explain", "site", "z", "--at", "1200"], "no job z waits at 1970-01-01 00:20:00 UTC"),
+        ("explain site a --at 1200", "job a runs, and does not wait"),
+        ("explain site z --at 1200", "no job z waits at 1970-01-01 00:20:00 UTC"),
         (
-            &["defrag", "site", "--at", "1200", "--shape", "3x1x1"],
+            "defrag site --at 1200 --shape 3x1x1",
             "site/topology.yaml: no place of 3x1x1 is listed (listed: 1x1x1, 2x1x1, 2x2x1, 4x2x1)",
         ),
         (
-            &["defrag", "site", "--at", "1200", "--shape", "2x2"],
+            "defrag site --at 1200 --shape 2x2",
             "--shape: `2x2` is no shape of a place in a machine of Slurm: give three sides, as 8x8x4, or a number of nodes",
         ),
+        ("defrag site --at 1200 --shape 8 --exempt z", "--exempt: no job z runs in this state"),
         (
-            &["defrag", "site", "--at", "1200", "--shape", "8", "--exempt", "z"],
-            "--exempt: no job z runs in this state",
-        ),
-        (
-            &["defrag", "site", "--at", "1200", "--shape", "8", "--exempt", "a,b,c"],
+            "defrag site --at 1200 --shape 8 --exempt a,b,c",
             "every place of the target holds a job that may not be moved",
         ),
         (
-            &["defrag", "jobs.txt", "--shape", "8", topology[0], "flat.yaml", "--conf", "x.conf"],
+            "defrag jobs.txt --shape 8 --topology flat.yaml --conf x.conf",
             "flat.yaml: this topology is flat: any nodes will do here, so no move makes a shape",
         ),
         (
-            &["explain", "jobs.txt", "7"],
+            "explain jobs.txt 7",
             "jobs.txt: the machine of this state is needed: --topology topology.yaml, or --conf slurm.conf alone for a \
              machine without a topology file",
         ),
         (
-            &["explain", "jobs.txt", "7", topology[0], topology[1]],
+            "explain jobs.txt 7 --topology topology.yaml",
             "jobs.txt, line 1: the machine has no node x1: is this the state of another machine?",
         ),
         (
-            &["explain", "empty.txt", "7", topology[0], topology[1]],
+            "explain empty.txt 7 --topology topology.yaml",
             "empty.txt: no job runs or waits in this state",
         ),
         (
-            &["explain", "other.txt", "7", topology[0], topology[1]],
+            "explain other.txt 7 --topology topology.yaml",
             "other.txt, line 1: this is no record of `scontrol show job -o`, which begins with JobId=, nor of `squeue --json`",
         ),
     ] {
-        let said = meshwork(&folder, &[&["ops"], words].concat());
-        assert_eq!((said.status, said.err), (Some(2), format!("error: {says}\n")), "{words:?}");
+        let said = call(&folder, &format!("ops {words}"));
+        assert_eq!((said.status, said.err), (Some(2), format!("error: {says}\n")), "{words}");
     }
     // Without a topology file, the machine of a slurm.conf is flat.
     let alone = conf.replace("Default=YES", "Default=YES OverSubscribe=EXCLUSIVE");
@@ -593,8 +586,8 @@ fn a_queue_is_a_table_with_a_reason_for_each_job() {
     assert_eq!(of("reason"), ["turn", "priority", "turn", "held", "limit"]);
     // The reason of each job is the one that it has alone.
     for (job, reason) in of("job").into_iter().zip(of("reason")) {
-        let words = ["ops", "explain", "jobs.txt", job, "--topology", "topology.yaml", "--json"];
-        let alone = meshwork(&folder, &words).json();
+        let words = format!("ops explain jobs.txt {job} --topology topology.yaml --json");
+        let alone = call(&folder, &words).json();
         assert_eq!(alone["reason"], json!(reason), "job {job}");
     }
     let counts = json!({ "JobHeldUser": 1, "Priority": 2, "QOSGrpNodeLimit": 1, "Resources": 1 });
@@ -924,16 +917,14 @@ fn an_instant_shortly_after_a_history_is_its_last_second() {
 fn a_state_without_node_lists_is_refused() {
     let jobs = ["1,100,100,100,200,1,,main,", "2,110,110,200,300,4,,main,"];
     let folder = site_of(WHOLE, ROW, "", &jobs);
-    for words in [
-        &["ops", "explain", ".", "2", "--at", "150"][..],
-        &["ops", "when", ".", "2", "--at", "150"],
-        &["ops", "defrag", ".", "--shape", "4", "--at", "150"],
-    ] {
-        let said = meshwork(&folder, words);
+    for words in
+        ["ops explain . 2 --at 150", "ops when . 2 --at 150", "ops defrag . --shape 4 --at 150"]
+    {
+        let said = call(&folder, words);
         let says =
             "no node list of 1 running job at 1970-01-01 00:02:30 UTC, so it is not known which";
-        assert_eq!(said.status, Some(2), "{words:?}: {}", said.out);
-        assert!(said.err.contains(says), "{words:?}: {}", said.err);
+        assert_eq!(said.status, Some(2), "{words}: {}", said.out);
+        assert!(said.err.contains(says), "{words}: {}", said.err);
     }
 }
 

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use crate::common::{command, examples, said, skip};
+use crate::common::{call, command, examples, said, skip};
 use flate2::read::GzDecoder;
 use serde_json::{Value as Json, json};
 
@@ -470,12 +470,8 @@ fn enormous_numbers_never_panic() {
             for options in
                 [format!("{first}{most} {second}{most}"), format!("{first}1 {second}{most}")]
             {
-                writeln!(
-                    lines,
-                    "{}",
-                    json!({ "op": "allocate", "id": "j", "options": options, "dry": true })
-                )
-                .unwrap();
+                let line = json!({ "op": "allocate", "id": "j", "options": options, "dry": true });
+                writeln!(lines, "{line}").unwrap();
             }
         }
     }
@@ -494,7 +490,7 @@ fn a_study_reads_types_of_nodes_from_the_files() {
     let show = |machine: &str| {
         let study = format!("machine = {machine}\nworkload = {{ name = 'lublin', jobs = 1 }}\n");
         fs::write(folder.path().join("study.toml"), study).unwrap();
-        said(&command(folder.path(), &["show", "study.toml"]).output().unwrap())
+        call(&folder, "show study.toml")
     };
     let shown = show("{ conf = 'slurm.conf', gres = 'gres.conf', partition = '*' }");
     let study: toml::Table = shown.out.parse().unwrap_or_else(|_| panic!("{}", shown.err));
@@ -526,17 +522,8 @@ fn a_lint_of_gres_conf_warns_of_surprises() {
     let node = "NodeName=n[0-1] Sockets=2 CoresPerSocket=4 RealMemory=4000";
     let lint = |conf: &str, gres: &str| {
         let folder = site(&conf.replace("NODES", node), gres, "");
-        let arguments = [
-            "ops",
-            "check",
-            "topology.conf",
-            "--conf",
-            "slurm.conf",
-            "--gres",
-            "gres.conf",
-            "--json",
-        ];
-        said(&command(folder.path(), &arguments).output().unwrap()).succeeded().out
+        let words = "ops check topology.conf --conf slurm.conf --gres gres.conf --json";
+        call(&folder, words).succeeded().out
     };
     let part = "PartitionName=p Nodes=ALL Default=YES";
     let counted = lint(&format!("NODES Gres=gpu:2\n{part}\n"), "Name=gpu File=/dev/nvidia[0-1]\n");

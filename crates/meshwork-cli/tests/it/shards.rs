@@ -146,11 +146,16 @@ fn a_folder_that_is_still_filling_is_reported_and_finished_by_anyone() {
     assert!(!folder.join("shared/runs").exists());
 }
 
-/// Kills a shard after `after` completed runs. Returns the number of runs that it completed.
-fn killed(folder: &Path, shard: &str, after: usize) -> usize {
+/// Process that runs a shard.
+fn started(folder: &Path, shard: &str) -> Child {
     let arguments =
         ["run", "study.toml", "--out", "shared", "--shard", shard, "--threads", "1", "--quiet"];
-    let mut child = command(folder, &arguments).stdout(Stdio::null()).spawn().unwrap();
+    command(folder, &arguments).stdout(Stdio::null()).spawn().unwrap()
+}
+
+/// Kills a shard after `after` completed runs. Returns the number of runs that it completed.
+fn killed(folder: &Path, shard: &str, after: usize) -> usize {
+    let mut child = started(folder, shard);
     let segment = || {
         let found = fs::read_dir(folder.join("shared/runs")).ok()?;
         let own = format!("-{}.jsonl", child.id());
@@ -244,21 +249,9 @@ fn random_kills(kills: u64, replications: u64) {
     let mut first_word = Duration::from_millis(50);
     for kill in 0..kills {
         let shard = format!("{}/3", (chance.unit() * 3.0) as u64);
-        let arguments = [
-            "run",
-            "study.toml",
-            "--out",
-            "shared",
-            "--shard",
-            &shard,
-            "--threads",
-            "1",
-            "--quiet",
-        ];
-        let start = || command(folder, &arguments).stdout(Stdio::null()).spawn().unwrap();
-        let mut copies = vec![start()];
+        let mut copies = vec![started(folder, &shard)];
         if chance.unit() < 0.1 {
-            copies.push(start());
+            copies.push(started(folder, &shard));
         }
         // Every second kill comes at a random instant, or earlier if enough runs are completed. The
         // other kills wait for completed runs.
@@ -310,12 +303,7 @@ fn two_copies_of_a_shard_at_once_give_the_same() {
     let folder = begin(STUDY);
     let folder = folder.path();
     local(folder);
-    let copy = |shard: &str| -> Child {
-        let arguments =
-            ["run", "study.toml", "--out", "shared", "--shard", shard, "--threads", "1", "--quiet"];
-        command(folder, &arguments).stdout(Stdio::null()).spawn().unwrap()
-    };
-    let mut copies = [copy("0/2"), copy("0/2"), copy("1/2"), copy("0/1")];
+    let mut copies = ["0/2", "0/2", "1/2", "0/1"].map(|shard| started(folder, shard));
     // Collect the results repeatedly while the processes run.
     while copies.iter_mut().any(|copy| copy.try_wait().unwrap().is_none()) {
         if folder.join("shared/experiment.toml").exists() {

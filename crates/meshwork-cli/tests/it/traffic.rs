@@ -1,13 +1,9 @@
 //! Tests of `meshwork traffic`, which simulates a network under random traffic.
 
-use crate::common;
-use std::path::Path;
+use crate::common::{Said, call};
 
-use crate::common::meshwork;
-
-fn traffic(arguments: &str) -> common::Said {
-    let words: Vec<&str> = ["traffic"].into_iter().chain(arguments.split_whitespace()).collect();
-    meshwork(Path::new("."), &words)
+fn traffic(arguments: &str) -> Said {
+    call(".", &format!("traffic {arguments}"))
 }
 
 #[test]

@@ -632,7 +632,7 @@ fn sent(network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
     sent_by("dims = [4, 4]", &network, jobs)
 }
 
-/// Job number, service time and message hops of each job of a run on a mesh, in order of their ends.
+/// Number, service time and message hops of each job of a run on a mesh, in order of ends.
 fn sent_by(mesh: &str, network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
     let text = format!(
         "machine = {{ topology = 'mesh', {mesh}, nodes = [{{ type = 'a', cpu = 8, gpu = 4 }}] }}\n\
