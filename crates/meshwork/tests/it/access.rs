@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::common::{
-    SITES, job, machines, observed, random_jobs, run, scenario, schedulers_for_all_wirings, watched,
+    SITES, allocators_on, job, machines, observed, random_jobs, run, scenario,
+    schedulers_for_all_wirings, watched,
 };
-use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Owner, Request, Time};
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::scenario::Scenario;
@@ -137,12 +137,7 @@ fn nobody_runs_where_he_may_not() {
     let (mut finished, mut kept) = (0, 0);
     for (machine, topology) in machines() {
         let nodes = topology.nodes();
-        let allocators: Vec<&str> = ALLOCATORS
-            .iter()
-            .filter(|a| a.works_on(&topology))
-            .map(|a| a.about.name)
-            .step_by(9)
-            .collect();
+        let allocators = allocators_on(&topology, 9);
         for scheduler in schedulers_for_all_wirings() {
             for (index, allocator) in allocators.iter().enumerate() {
                 let windows = index % 2 == 1;

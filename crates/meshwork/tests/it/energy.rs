@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 
 use crate::common::{
-    Promises, SITES, interval, job, machines, metric, observed, random_jobs, refusal, replicate,
-    run, scenario, schedulers_for_all_wirings, starts,
+    Promises, SITES, allocators_on, interval, job, machines, metric, observed, random_jobs,
+    refusal, replicate, run, scenario, schedulers_for_all_wirings, starts,
 };
-use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, MachineState, Observer};
@@ -211,12 +210,7 @@ const KINDS: [&str; 5] = [
 fn the_books_are_those_of_each_processor() {
     let (mut woken, mut asleep, mut finished) = (0, 0.0, 0);
     for (machine, topology) in machines() {
-        let allocators: Vec<&str> = ALLOCATORS
-            .iter()
-            .filter(|a| a.works_on(&topology))
-            .map(|a| a.about.name)
-            .step_by(11)
-            .collect();
+        let allocators = allocators_on(&topology, 11);
         for scheduler in SCHEDULERS.iter().filter(|s| s.serves.contains(&topology.wiring())) {
             for (index, allocator) in allocators.iter().enumerate() {
                 let kind = (index + scheduler.about.name.len()) % KINDS.len();
@@ -352,8 +346,7 @@ fn the_cap_holds() {
     for (machine, topology) in machines() {
         let nodes = f64::from(topology.nodes());
         for scheduler in schedulers_for_all_wirings() {
-            let allocators = ALLOCATORS.iter().filter(|a| a.works_on(&topology)).step_by(7);
-            for (index, allocator) in allocators.enumerate() {
+            for (index, allocator) in allocators_on(&topology, 7).into_iter().enumerate() {
                 let cap = 100.0 * nodes + 200.0 * (nodes * 0.6).floor() + 50.0;
                 let more = [
                     "",
@@ -361,9 +354,9 @@ fn the_cap_holds() {
                     ", sleep = 5, sleep_after = 0.5, wake = 1.25, wake_energy = 100",
                 ][index % 3];
                 let text = format!(
-                    "machine = {{ {machine} }}\nallocator = '{}'\nscheduler = '{}'
+                    "machine = {{ {machine} }}\nallocator = '{allocator}'\nscheduler = '{}'
                      energy = {{ idle = 100, busy = 300, cap = {cap:?}{more} }}",
-                    allocator.about.name, scheduler.about.name
+                    scheduler.about.name
                 );
                 let mut jobs = random_jobs(&topology, 80, 3.0, 3);
                 jobs.iter_mut().for_each(|job| job.estimate = job.runtime);

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use crate::common::{
-    Diary, Each, Promises, SITES, interval, machines, metric, observed, random_jobs, refusal,
-    replicate, run, scenario, schedulers_for_all_wirings,
+    Diary, Each, Promises, SITES, allocators_on, interval, machines, metric, observed, random_jobs,
+    refusal, replicate, run, scenario, schedulers_for_all_wirings,
 };
-use meshwork::alloc::ALLOCATORS;
 use meshwork::cluster::Cluster;
 use meshwork::conformance::submissions;
 use meshwork::failures::daly;
@@ -136,12 +135,7 @@ const KINDS: [&str; 4] = [
 fn nobody_runs_on_what_is_down_and_the_books_balance() {
     let (mut interrupted, mut finished, mut downs) = (0, 0, 0);
     for (machine, topology) in machines() {
-        let allocators: Vec<&str> = ALLOCATORS
-            .iter()
-            .filter(|a| a.works_on(&topology))
-            .map(|a| a.about.name)
-            .step_by(9)
-            .collect();
+        let allocators = allocators_on(&topology, 9);
         for scheduler in schedulers_for_all_wirings() {
             for (index, allocator) in allocators.iter().enumerate() {
                 let kind = KINDS[(index + scheduler.about.name.len()) % KINDS.len()];
@@ -497,10 +491,9 @@ fn who_looks_ahead_is_never_caught() {
                    { from = 44, until = 45, nodes = '2-9' }], drain = [{ from = 30, until = 70, nodes = '7' }] }";
     for (machine, topology) in machines() {
         for scheduler in ["easy", "conservative", "reservation"] {
-            for allocator in ALLOCATORS.iter().filter(|a| a.works_on(&topology)).step_by(8) {
+            for allocator in allocators_on(&topology, 8) {
                 let text = format!(
-                    "machine = {{ {machine} }}\nscheduler = '{scheduler}'\nallocator = '{}'\n{windows}",
-                    allocator.about.name
+                    "machine = {{ {machine} }}\nscheduler = '{scheduler}'\nallocator = '{allocator}'\n{windows}"
                 );
                 let study = scenario(&text);
                 let mut jobs = random_jobs(&topology, 90, 3.0, 5);

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use meshwork::alloc::ALLOCATORS;
 #[allow(unused_imports, reason = "each test binary uses a part of them")]
 pub(crate) use meshwork::conformance::{SITES, Transcript, machines, random_jobs, submissions};
 use meshwork::engine::{Setup, simulate};
@@ -11,7 +12,7 @@ use meshwork::job::{Job, Request, Time};
 use meshwork::observe::{Event, JobId, MachineState, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
-use meshwork::topology::Wiring;
+use meshwork::topology::{Topology, Wiring};
 use meshwork::workload::NoInputs;
 
 /// Job whose estimate equals its run time.
@@ -190,6 +191,12 @@ impl Observer for Diary {
 pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static SchedulerEntry> {
     let everywhere = |s: &&SchedulerEntry| Wiring::ALL.iter().all(|w| s.serves.contains(w));
     SCHEDULERS.iter().copied().filter(everywhere).filter(|s| !s.malleable)
+}
+
+/// Names of allocators that work on a machine, one in `step`.
+pub(crate) fn allocators_on(topology: &Topology, step: usize) -> Vec<&'static str> {
+    let suitable = ALLOCATORS.iter().filter(|a| a.works_on(topology));
+    suitable.map(|a| a.about.name).step_by(step).collect()
 }
 
 /// Selectors with every combination of their parameters, each as a name and a line of TOML.
