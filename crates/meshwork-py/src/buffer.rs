@@ -26,32 +26,14 @@ pub(crate) enum Memory {
 }
 
 impl Memory {
-    fn address(&self) -> usize {
+    /// Address, number of elements, NumPy's name of the element type, and element size in bytes.
+    fn view(&self) -> (usize, usize, &'static str, usize) {
         match self {
-            Memory::Flags(memory) => memory.as_ptr().addr(),
-            Memory::Wholes(memory) => memory.as_ptr().addr(),
-            Memory::Numbers(memory) => memory.as_ptr().addr(),
-            Memory::FixedNumbers(memory) => memory.as_ptr().addr(),
-            Memory::FixedWholes(memory) => memory.as_ptr().addr(),
-        }
-    }
-
-    fn kind(&self) -> (&'static str, usize) {
-        match self {
-            Memory::Flags(_) => ("|b1", 1),
-            Memory::Wholes(_) => ("<i4", 4),
-            Memory::Numbers(_) | Memory::FixedNumbers(_) => ("<f8", 8),
-            Memory::FixedWholes(_) => ("<i8", 8),
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Memory::Flags(memory) => memory.len(),
-            Memory::Wholes(memory) => memory.len(),
-            Memory::Numbers(memory) => memory.len(),
-            Memory::FixedNumbers(memory) => memory.len(),
-            Memory::FixedWholes(memory) => memory.len(),
+            Memory::Flags(own) => (own.as_ptr().addr(), own.len(), "|b1", 1),
+            Memory::Wholes(own) => (own.as_ptr().addr(), own.len(), "<i4", 4),
+            Memory::Numbers(own) => (own.as_ptr().addr(), own.len(), "<f8", 8),
+            Memory::FixedNumbers(own) => (own.as_ptr().addr(), own.len(), "<f8", 8),
+            Memory::FixedWholes(own) => (own.as_ptr().addr(), own.len(), "<i8", 8),
         }
     }
 }
@@ -60,14 +42,13 @@ impl Memory {
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Buffer {
     memory: Memory,
-    /// Shape of the NumPy array that views the memory.
     shape: Vec<usize>,
     first_runs_fastest: bool,
 }
 
 impl Buffer {
     pub(crate) fn list(memory: Memory) -> Buffer {
-        Buffer { shape: vec![memory.len()], memory, first_runs_fastest: false }
+        Buffer { shape: vec![memory.view().1], memory, first_runs_fastest: false }
     }
 
     /// One value for each node of a grid.
@@ -80,7 +61,7 @@ impl Buffer {
 
     /// Two-dimensional buffer of `columns` columns, stored row by row.
     pub(crate) fn rows(memory: Memory, columns: usize) -> Buffer {
-        let shape = vec![memory.len() / columns.max(1), columns];
+        let shape = vec![memory.view().1 / columns.max(1), columns];
         Buffer { memory, shape, first_runs_fastest: false }
     }
 
@@ -94,12 +75,12 @@ impl Buffer {
 impl Buffer {
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (kind, width) = self.memory.kind();
+        let (address, _, kind, width) = self.memory.view();
         let interface = PyDict::new(py);
         interface.set_item("version", 3)?;
         interface.set_item("typestr", kind)?;
         interface.set_item("shape", PyTuple::new(py, &self.shape)?)?;
-        interface.set_item("data", (self.memory.address(), true))?;
+        interface.set_item("data", (address, true))?;
         if self.first_runs_fastest {
             let strides = self.shape.iter().scan(width, |stride, side| {
                 let this = *stride;

@@ -66,11 +66,6 @@ mod _meshwork {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::shape_of_module(module)
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
-}
-
-/// Sets the version of the module.
-fn shape_of_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

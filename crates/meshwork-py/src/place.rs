@@ -15,7 +15,7 @@ use toml::Table;
 
 use crate::buffer::{Buffer, Memory};
 use crate::error::{OrWrong, wrong};
-use crate::values::{from_table, numbers, repr, to_toml, tuple};
+use crate::values::{from_table, numbers, repr, to_toml};
 
 /// The wiring of a machine's processors, and their coordinates.
 ///
@@ -44,7 +44,7 @@ impl Topology {
     /// The sides of the grid, dimension 0 first.
     #[getter]
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple(py, self.0.grid().sides())
+        PyTuple::new(py, self.0.grid().sides())
     }
 
     /// The number of processors.
@@ -69,7 +69,7 @@ impl Topology {
     /// Return the coordinates of a node.
     fn coordinates<'py>(&self, py: Python<'py>, node: u32) -> PyResult<Bound<'py, PyTuple>> {
         self.known(node)?;
-        tuple(py, &self.0.grid().coordinates(node))
+        PyTuple::new(py, self.0.grid().coordinates(node))
     }
 
     /// The number of routers.
@@ -198,7 +198,7 @@ impl Placement {
     ) -> PyResult<Vec<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)>> {
         let grid = self.topology.grid();
         let block = |block: &Block| {
-            Ok((tuple(py, &grid.coordinates(block.base))?, tuple(py, &block.sides)?))
+            Ok((PyTuple::new(py, grid.coordinates(block.base))?, PyTuple::new(py, &block.sides)?))
         };
         self.nodes.blocks.iter().map(block).collect()
     }
@@ -338,7 +338,7 @@ fn written(text: &str) -> Option<Request> {
 pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyAny>> {
     match request {
         Request::Nodes(count) => Ok(count.into_pyobject(py)?.into_any()),
-        Request::Block(sides) => Ok(tuple(py, sides)?.into_any()),
+        Request::Block(sides) => Ok(PyTuple::new(py, sides)?.into_any()),
         Request::Subcube(_) | Request::Constrained(_) | Request::Pieces(_) => {
             Ok(request.nodes().into_pyobject(py)?.into_any())
         }

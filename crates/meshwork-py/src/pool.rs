@@ -17,7 +17,7 @@ use crate::guard::guarded;
 use crate::place::{Placement, Topology, placement, request};
 use crate::strategy::catalogue;
 use crate::strategy::site::Site;
-use crate::values::{from_table, to_table, tuple};
+use crate::values::{from_table, to_table};
 
 /// The processors of one machine, and the allocator that assigns them.
 #[pyclass(frozen, subclass, module = "meshwork._meshwork")]
@@ -202,7 +202,7 @@ impl Pool {
         dict.set_item("free", space.free)?;
         dict.set_item("nodes", space.nodes)?;
         let largest = space.largest.map(|PlacedBlock { base, dims }| -> PyResult<_> {
-            PyTuple::new(py, [tuple(py, &base)?, tuple(py, &dims)?])
+            PyTuple::new(py, [PyTuple::new(py, &base)?, PyTuple::new(py, &dims)?])
         });
         dict.set_item("largest", largest.transpose()?)?;
         if let Some([cpu, mem, gpu, other]) = space.amounts {

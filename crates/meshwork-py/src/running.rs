@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use meshwork::job::{Cause, Time};
-use meshwork::observe::{Event, JobId, MachineState, Observer};
+use meshwork::job::Time;
+use meshwork::observe::{Event, Observer};
 use meshwork_lab::run::{Run, RunProgress, Stopped, Watcher};
 use meshwork_lab::study::expand::Point;
 use meshwork_lab::text::label;
@@ -44,7 +44,7 @@ impl Watcher for Overseer<'_> {
     fn observer(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
         let stopper = self.watch(point, replication);
         match self.observer.and_then(|make| observer(make, point, replication)) {
-            Some(own) => Some(Box::new(Both(stopper, own))),
+            Some(own) => Some(Box::new((stopper, own))),
             None => Some(Box::new(stopper)),
         }
     }
@@ -125,36 +125,6 @@ fn observer(make: &Py<PyAny>, point: &Point, replication: u64) -> Option<InPytho
     });
     let made = made.unwrap_or_else(|error| give_up("no observer could be made", Some(error)))?;
     Some(InPython::new(made, &point.scenario.topologies()))
-}
-
-/// Two observers of one run: one that can abort the run, and the caller's observer in Python.
-struct Both<'a>(Stopper<'a>, InPython);
-
-impl Observer for Both<'_> {
-    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
-        self.1.elapsed(from, to, state);
-    }
-
-    fn asks_why_jobs_wait(&self) -> bool {
-        self.1.asks_why_jobs_wait()
-    }
-
-    fn asks_where_jobs_run(&self) -> bool {
-        self.1.asks_where_jobs_run()
-    }
-
-    fn asks_what_blocks(&self) -> bool {
-        self.1.asks_what_blocks()
-    }
-
-    fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {
-        self.1.waited(from, to, id, cause);
-    }
-
-    fn observe(&mut self, now: Time, event: &Event<'_>) {
-        self.0.observe(now, event);
-        self.1.observe(now, event);
-    }
 }
 
 /// Interval between checks for signals and reports of progress.

@@ -2,9 +2,7 @@
 
 use meshwork::topology::MAX_NODES;
 use pyo3::prelude::*;
-use pyo3::types::{
-    PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple,
-};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString};
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
@@ -203,9 +201,4 @@ pub(crate) fn from_json<'py>(py: Python<'py>, value: &Json) -> PyResult<Bound<'p
             dict.into_any()
         }
     })
-}
-
-/// Converts numbers to a tuple.
-pub(crate) fn tuple<'py>(py: Python<'py>, numbers: &[u32]) -> PyResult<Bound<'py, PyTuple>> {
-    PyTuple::new(py, numbers)
 }

@@ -164,8 +164,19 @@ impl Envs {
         })
     }
 
-    fn rows(&self, py: Python<'_>, memory: Memory, columns: usize) -> PyResult<Py<PyAny>> {
-        Buffer::rows(memory, columns).array(py)
+    fn check_count(&self, given: usize, what: &str) -> PyResult<()> {
+        match self.slots.len() {
+            count if count == given => Ok(()),
+            count => Err(wrong(format!("there are {count} environments, and {given} {what}"))),
+        }
+    }
+
+    fn check_action(&self, action: u32) -> PyResult<()> {
+        let last = self.sizes[2] - 1;
+        match action as usize <= last {
+            true => Ok(()),
+            false => Err(wrong(format!("the action is {action}, but must be from 0 to {last}"))),
+        }
     }
 }
 
@@ -177,31 +188,14 @@ fn locked(slot: &Mutex<Slot>) -> MutexGuard<'_, Slot> {
 impl Envs {
     /// Begins an episode in each environment.
     fn reset(&self, py: Python<'_>, episodes: Vec<u64>) -> PyResult<()> {
-        if episodes.len() != self.slots.len() {
-            return Err(wrong(format!(
-                "there are {} environments, and {} episodes",
-                self.slots.len(),
-                episodes.len()
-            )));
-        }
+        self.check_count(episodes.len(), "episodes")?;
         self.each(py, |at| self.reset_at(at, episodes[at]))
     }
 
     /// Takes an action in each environment.
     fn step(&self, py: Python<'_>, actions: Vec<u32>) -> PyResult<()> {
-        if actions.len() != self.slots.len() {
-            return Err(wrong(format!(
-                "there are {} environments, and {} actions",
-                self.slots.len(),
-                actions.len()
-            )));
-        }
-        if let Some(wrong_one) = actions.iter().find(|&&action| action as usize >= self.sizes[2]) {
-            return Err(wrong(format!(
-                "the action is {wrong_one}, but must be from 0 to {}",
-                self.sizes[2] - 1
-            )));
-        }
+        self.check_count(actions.len(), "actions")?;
+        actions.iter().try_for_each(|&action| self.check_action(action))?;
         self.each(py, |at| self.step_at(at, actions[at]))
     }
 
@@ -209,12 +203,7 @@ impl Envs {
     ///
     /// Returns the reward, whether the episode has ended, and whether the action was invalid.
     fn step_one(&self, action: u32) -> PyResult<(f64, bool, bool)> {
-        if action as usize >= self.sizes[2] {
-            return Err(wrong(format!(
-                "the action is {action}, but must be from 0 to {}",
-                self.sizes[2] - 1
-            )));
-        }
+        self.check_action(action)?;
         guarded(|| {
             let mut slot = locked(&self.slots[0]);
             if slot.is_over {
@@ -233,10 +222,10 @@ impl Envs {
     fn arrays(&self, py: Python<'_>) -> PyResult<[Py<PyAny>; 4]> {
         let [flags, numbers, actions] = self.sizes;
         Ok([
-            self.rows(py, Memory::Flags(Arc::clone(&self.flags)), flags)?,
-            self.rows(py, Memory::Numbers(Arc::clone(&self.numbers)), numbers)?,
-            self.rows(py, Memory::Flags(Arc::clone(&self.mask)), actions)?,
-            self.rows(py, Memory::Numbers(Arc::clone(&self.outcome)), OUTCOME)?,
+            Buffer::rows(Memory::Flags(Arc::clone(&self.flags)), flags).array(py)?,
+            Buffer::rows(Memory::Numbers(Arc::clone(&self.numbers)), numbers).array(py)?,
+            Buffer::rows(Memory::Flags(Arc::clone(&self.mask)), actions).array(py)?,
+            Buffer::rows(Memory::Numbers(Arc::clone(&self.outcome)), OUTCOME).array(py)?,
         ])
     }
 }

@@ -121,11 +121,6 @@ pub(crate) fn build_with<'d>(digests: impl IntoIterator<Item = &'d str>) -> Stri
     all.chain(digests.into_iter().map(str::to_owned)).collect::<Vec<_>>().join("+")
 }
 
-/// Identifier of a build that includes the registered strategies which the scenarios name.
-pub(crate) fn build_for<'t>(scenarios: impl IntoIterator<Item = &'t toml::Table>) -> String {
-    build_with(named(scenarios).iter().map(|(_, _, digest)| digest.as_str()))
-}
-
 fn names(value: &Value, name: &str) -> bool {
     match value {
         Value::String(text) => text == name,
@@ -148,11 +143,11 @@ pub(crate) fn registered() -> Vec<(&'static str, &'static str)> {
 #[pyfunction]
 pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) -> PyResult<()> {
     let text = |key: &str| -> PyResult<String> { item(facts, key)?.extract() };
-    let name: &'static str = leak(text("name")?);
-    let about = About::new(name, leak(text("summary")?))
-        .definition(leak(text("definition")?))
-        .complexity(leak(text("complexity")?))
-        .source(leak(text("source")?))
+    let name: &'static str = text("name")?.leak();
+    let about = About::new(name, text("summary")?.leak())
+        .definition(text("definition")?.leak())
+        .complexity(text("complexity")?.leak())
+        .source(text("source")?.leak())
         .params(params(&item(facts, "params")?)?);
     let flag = |key: &str| -> PyResult<bool> { item(facts, key)?.extract() };
     let entry = match kind {
@@ -182,7 +177,7 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
         ))),
         "metric" => Entry::Metric(Box::leak(Box::new(MetricEntry::new(
             about,
-            leak(text("unit")?),
+            text("unit")?.leak(),
             match flag("watches")? {
                 true => Measure::Watched(strategy::metric::gauge),
                 false => Measure::MeanBy(strategy::metric::value),
@@ -240,10 +235,6 @@ fn item<'py>(facts: &Bound<'py, PyDict>, key: &str) -> PyResult<Bound<'py, PyAny
     facts.get_item(key)?.ok_or_else(|| wrong(format!("the strategy has no `{key}`")))
 }
 
-fn leak(text: String) -> &'static str {
-    Box::leak(text.into_boxed_str())
-}
-
 fn serves(given: &Bound<'_, PyAny>) -> PyResult<&'static [Wiring]> {
     let words: Vec<String> = given.extract()?;
     let wiring = |word: &String| {
@@ -252,8 +243,7 @@ fn serves(given: &Bound<'_, PyAny>) -> PyResult<&'static [Wiring]> {
             wrong(format!("`serves` has {word:?}, but must be a list of some of {all}"))
         })
     };
-    let all: PyResult<Vec<Wiring>> = words.iter().map(wiring).collect();
-    Ok(Box::leak(all?.into_boxed_slice()))
+    Ok(words.iter().map(wiring).collect::<PyResult<Vec<Wiring>>>()?.leak())
 }
 
 /// Numbers of dimensions that an allocator serves; `None` if it serves any number.
@@ -264,7 +254,7 @@ fn dimensions(given: &Bound<'_, PyAny>) -> PyResult<Option<&'static [usize]>> {
         return Ok(None);
     }
     let all = given.extract::<usize>().map(|only| vec![only]).or_else(|_| given.extract())?;
-    Ok(Some(Box::leak(all.into_boxed_slice())))
+    Ok(Some(all.leak()))
 }
 
 fn asks(word: &str) -> PyResult<Asks> {
@@ -316,15 +306,15 @@ fn params(given: &Bound<'_, PyAny>) -> PyResult<&'static [Param]> {
             "integer" => Kind::Integer(bound(0), bound(1)),
             "flag" => Kind::Flag,
             "choice" => {
-                let words: Vec<&'static str> = words.into_iter().map(leak).collect();
-                Kind::Choice(Box::leak(words.into_boxed_slice()))
+                let words = words.into_iter().map(|word| &*word.leak());
+                Kind::Choice(words.collect::<Vec<&'static str>>().leak())
             }
             _ => Kind::Text,
         };
-        let default = default.map_or(DefaultValue::Required, |text| DefaultValue::Is(leak(text)));
-        params.push(Param { name: leak(name), kind, default, help: leak(help) });
+        let default = default.map_or(DefaultValue::Required, |text| DefaultValue::Is(text.leak()));
+        params.push(Param { name: name.leak(), kind, default, help: help.leak() });
     }
-    Ok(Box::leak(params.into_boxed_slice()))
+    Ok(params.leak())
 }
 
 fn range(word: &str) -> Range {

@@ -1,8 +1,8 @@
 //! Adapters for metrics written in Python: a mean over jobs, or the final result of an observer.
 
 use meshwork::job::Time;
+use meshwork::observe::Running;
 use meshwork::observe::metrics::{Gauge, JobValue, Rules};
-use meshwork::observe::{Event, JobId, MachineState, Observer, Running};
 use meshwork::registry::About;
 use meshwork::topology::Topology as Wired;
 use pyo3::intern;
@@ -34,43 +34,15 @@ pub(crate) fn value(about: &'static About, machine: &[Wired]) -> JobValue {
 
 /// Metric of a class in Python that observes the whole run, and gives one result at the end.
 pub(crate) fn gauge(about: &'static About, machine: &[Wired]) -> Box<dyn Gauge> {
-    Box::new(Watching(InPython::new(metric(about, machine), machine)))
+    Box::new(InPython::new(metric(about, machine), machine))
 }
 
-struct Watching(InPython);
-
-impl Gauge for Watching {
+impl Gauge for InPython {
     fn value(&self) -> Option<f64> {
-        let instance = self.0.instance();
+        let instance = self.instance();
         let value = Python::attach(|py| -> PyResult<Option<f64>> {
             instance.object.bind(py).call_method0(intern!(py, "result"))?.extract()
         });
         value.unwrap_or_else(|error| instance.give_up("when it was asked for its result", error))
-    }
-}
-
-impl Observer for Watching {
-    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
-        self.0.elapsed(from, to, state);
-    }
-
-    fn asks_why_jobs_wait(&self) -> bool {
-        self.0.asks_why_jobs_wait()
-    }
-
-    fn asks_where_jobs_run(&self) -> bool {
-        self.0.asks_where_jobs_run()
-    }
-
-    fn asks_what_blocks(&self) -> bool {
-        self.0.asks_what_blocks()
-    }
-
-    fn waited(&mut self, from: Time, to: Time, id: JobId, cause: meshwork::job::Cause) {
-        self.0.waited(from, to, id, cause);
-    }
-
-    fn observe(&mut self, now: Time, event: &Event<'_>) {
-        self.0.observe(now, event);
     }
 }

@@ -13,7 +13,6 @@ use pyo3::types::PyTuple;
 
 use crate::buffer::{Buffer, Memory};
 use crate::place::Topology;
-use crate::values::tuple;
 
 /// A site as seen by a strategy, as arrays that follow every change without copies.
 ///
@@ -211,7 +210,7 @@ impl Site {
     /// The sides of the grid, dimension 0 first.
     #[getter]
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple(py, self.topology.grid().sides())
+        PyTuple::new(py, self.topology.grid().sides())
     }
 
     /// The number of nodes.

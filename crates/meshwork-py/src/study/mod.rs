@@ -57,6 +57,14 @@ impl Study {
     fn points(&self, study: &Lab) -> PyResult<Vec<Point>> {
         guarded(|| expand(study))?.map_err(|error| self.refused(&error))
     }
+
+    /// Kinds and names of the registered strategies that a study uses, and the build with them.
+    fn strategies(&self, study: &Lab) -> PyResult<(Vec<(&'static str, &'static str)>, String)> {
+        let points = self.points(study)?;
+        let named = catalogue::named(points.iter().map(|point| point.scenario.table()));
+        let build = catalogue::build_with(named.iter().map(|(_, _, digest)| digest.as_str()));
+        Ok((named.into_iter().map(|(kind, name, _)| (kind, name)).collect(), build))
+    }
 }
 
 /// Text of a setting such as `workload.load=0.7`, as on the command line.
@@ -142,9 +150,7 @@ impl Study {
 
     /// Kinds and names of the strategies registered in Python that the study uses.
     fn named(&self) -> PyResult<Vec<(&'static str, &'static str)>> {
-        let points = self.points(&self.copy())?;
-        let named = catalogue::named(points.iter().map(|point| point.scenario.table()));
-        Ok(named.into_iter().map(|(kind, name, _)| (kind, name)).collect())
+        Ok(self.strategies(&self.copy())?.0)
     }
 
     #[getter]
@@ -236,14 +242,10 @@ impl Study {
     ) -> PyResult<(Option<PathBuf>, usize, Vec<(&'static str, &'static str)>)> {
         let mut study = self.copy();
         study.catalogue = catalogue::current();
-        let named = {
-            let points = self.points(&study)?;
-            catalogue::named(points.iter().map(|point| point.scenario.table()))
-        };
-        let build = catalogue::build_with(named.iter().map(|(_, _, digest)| digest.as_str()));
+        let (named, build) = self.strategies(&study)?;
         let begun = py.detach(|| apart(|| sweep::begin(&study, &folder, &build, max_memory)))?;
         let (deal, parts) = begun.map_err(|error| self.refused(&Refused(error)))?;
-        Ok((deal, parts, named.into_iter().map(|(kind, name, _)| (kind, name)).collect()))
+        Ok((deal, parts, named))
     }
 
     fn __copy__(&self) -> Study {
@@ -269,9 +271,7 @@ impl Study {
         let mut study = self.copy();
         // Strategies may have been registered again since the study was read.
         study.catalogue = catalogue::current();
-        let points = self.points(&study)?;
-        let build = catalogue::build_for(points.iter().map(|point| point.scenario.table()));
-        drop(points);
+        let (_, build) = self.strategies(&study)?;
         self.running.fetch_add(1, Ordering::SeqCst);
         let options = Options {
             out,
