@@ -82,17 +82,12 @@ pub(super) fn figures(
                 if x.log { " The scale is logarithmic." } else { "" }
             ),
             style: Style::Steps,
-            differences: false,
-            sorted: false,
             fixed: y.key != "share",
-            expected: None,
             x,
             y,
             colour: division.key.clone(),
-            panel: None,
-            panels: Vec::new(),
             series: lines.series(of),
-            bounds: Vec::new(),
+            ..FigureView::default()
         }
     };
     let mut figures = Vec::new();
@@ -181,7 +176,7 @@ pub(super) fn figures(
             })
         });
         let metric = FigureChoice {
-            key: Key { label: "metric".to_owned(), key: "metric".to_owned() },
+            key: Key::of("metric"),
             first: 0,
             values: both.iter().map(|(label, ..)| (*label).to_owned()).collect(),
         };
@@ -273,7 +268,6 @@ impl<'a> Division<'a> {
                 (title, _) => format!("{title}, replication {}", run.replication),
             }
         };
-        let key = Key { label: "run".to_owned(), key: "run".to_owned() };
         let plot = Lines {
             runs: runs.iter().collect(),
             names: runs.iter().map(name).collect(),
@@ -281,7 +275,7 @@ impl<'a> Division<'a> {
             ..Lines::empty(Vec::new())
         };
         Division {
-            key: (runs.len() > 1).then_some(key),
+            key: (runs.len() > 1).then(|| Key::of("run")),
             shared: String::new(),
             values: None,
             choices: Vec::new(),

@@ -214,8 +214,7 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
         .collect();
     if metrics.len() > 1 {
         let values = metrics.iter().map(|metric| title(metric)).collect();
-        let key = Key { label: "metric".to_owned(), key: "metric".to_owned() };
-        choices.push(FigureChoice { key, values, first: 0 });
+        choices.push(FigureChoice { key: Key::of("metric"), values, first: 0 });
     }
     let mut layouts = plan.layout.turned(plan.axes);
     layouts.insert(0, plan.layout.clone());
@@ -229,13 +228,9 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
         layouts.truncate(1);
     }
     if layouts.len() > 1 {
-        let key = Key { label: "along".to_owned(), key: "along".to_owned() };
         let along = layouts.iter().filter_map(|layout| layout.along);
-        choices.push(FigureChoice {
-            key,
-            values: along.map(|i| plan.key(i).label).collect(),
-            first: 0,
-        });
+        let values = along.map(|i| plan.key(i).label).collect();
+        choices.push(FigureChoice { key: Key::of("along"), values, first: 0 });
     }
     let mut chosen: Vec<usize> = Vec::new();
     for &axis in layouts.iter().flat_map(|layout| &layout.chosen) {
@@ -396,13 +391,9 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> Figu
     let is_number = !grid.is_empty();
     let has_colours = colour.is_none() && plan.coloured == Some(along) && !axis.is_line();
     let mut view = FigureView {
-        at: Vec::new(),
-        title: String::new(),
-        sentence: String::new(),
         style: if axis.is_line() { Style::Lines } else { Style::Rows },
         differences,
         sorted: colour.is_none() && axis.kind == AxisKind::Names,
-        fixed: false,
         expected: plan.expected.filter(|_| series.iter().any(|line| !line.x.is_empty())),
         x: Scale {
             label: plan.key(along).label,
@@ -425,7 +416,7 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> Figu
         panel: panel.map(|axis| plan.key(axis)),
         panels: panel.map_or_else(Vec::new, |axis| plan.axes[axis].labels.clone()),
         series,
-        bounds: Vec::new(),
+        ..FigureView::default()
     };
     let with = |&axis: &usize| {
         format!(", with {} = {}", plan.key(axis).label, plan.axes[axis].labels[fixed[axis]])

@@ -92,12 +92,10 @@ pub(super) fn results(report: &Report) -> Markup {
     let key = report.sections.first().and_then(|section| section.paper.as_ref());
     let is_one_paper =
         key.is_some() && report.sections.iter().all(|section| section.paper.as_ref() == key);
-    let before =
-        |index: usize| index.checked_sub(1).and_then(|i| report.sections[i].paper.as_ref());
     html! {
         @if let Some(overview) = &report.overview { (overview_table(overview, report)) }
         @for (index, section) in report.sections.iter().enumerate() {
-            @if !is_alone && !is_one_paper && section.paper.as_ref() != before(index) {
+            @if !is_alone && !is_one_paper && section.paper.as_ref() != paper_before(report, index) {
                 (paper_heading(report, section))
             }
             (section_html(section, is_alone))
@@ -105,18 +103,21 @@ pub(super) fn results(report: &Report) -> Markup {
     }
 }
 
+/// Paper of the section before the one with the given index.
+fn paper_before(report: &Report, index: usize) -> Option<&String> {
+    report.sections[index.checked_sub(1)?].paper.as_ref()
+}
+
 /// Table of contents of a page with several sections. An entry has the number of claims per
 /// verdict.
 fn contents(report: &Report) -> Markup {
-    let before =
-        |index: usize| index.checked_sub(1).and_then(|i| report.sections[i].paper.as_ref());
     html! {
         nav.contents aria-label="Contents" {
             details open {
                 summary { "Contents" }
                 ul {
                     @for (index, section) in report.sections.iter().enumerate() {
-                        @if section.paper.is_some() && section.paper.as_ref() != before(index) {
+                        @if section.paper.is_some() && section.paper.as_ref() != paper_before(report, index) {
                             li.of-paper { (authors(report, section)) }
                         }
                         li {

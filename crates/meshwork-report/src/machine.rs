@@ -63,18 +63,12 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
     let results: Vec<(String, Result<(Recording, Timeline), RecordingError>)> = chosen
         .par_iter()
         .map(|(scenario, record)| {
-            let scenario = *scenario;
-            let title = short_label(&content.study, &content.points[scenario].swept);
-            let subject = Subject {
-                catalogue: &content.study.catalogue,
-                record,
-                title: &title,
-                scenario: scenario as u64 + 1,
-            };
-            let clock = content.clock_of(scenario);
+            let title = title(content, *scenario);
+            let clock = content.clock_of(*scenario);
+            let subject = subject(content, *scenario, record, &title);
             let seen = Recording::with_timeline(subject, folder, maps.window)
                 .map(|(recording, timeline)| (Recording { clock, ..recording }, timeline));
-            (name(scenario, record.replication, &title), seen)
+            (name(*scenario, record.replication, &title), seen)
         })
         .collect();
     let Recorded { mut recordings, mut without, mut timelines } = Recorded::default();
@@ -122,20 +116,24 @@ fn further(
     let kept: Vec<(usize, RunRecord)> =
         (0..content.points.len()).filter_map(of).take(rest).collect();
     let seen = |(scenario, record): &(usize, RunRecord)| {
-        let scenario = *scenario;
-        let title = short_label(&content.study, &content.points[scenario].swept);
-        Timeline::of(
-            Subject {
-                catalogue: &content.study.catalogue,
-                record,
-                title: &title,
-                scenario: scenario as u64 + 1,
-            },
-            folder,
-        )
-        .ok()
+        let title = title(content, *scenario);
+        Timeline::of(subject(content, *scenario, record, &title), folder).ok()
     };
     kept.par_iter().filter_map(seen).collect()
+}
+
+fn title(content: &Content, scenario: usize) -> String {
+    short_label(&content.study, &content.points[scenario].swept)
+}
+
+fn subject<'a>(
+    content: &'a Content,
+    scenario: usize,
+    record: &'a RunRecord,
+    title: &'a str,
+) -> Subject<'a> {
+    let (catalogue, scenario) = (&content.study.catalogue, scenario as u64 + 1);
+    Subject { catalogue, record, title, scenario }
 }
 
 fn run(

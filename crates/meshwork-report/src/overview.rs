@@ -37,15 +37,11 @@ impl Overview {
         if sections.len() < 2 {
             return None;
         }
-        let papers: Vec<PaperLine> =
-            PAPERS.iter().map(|paper| line(paper.key, sections)).filter(has_sections).collect();
-        let overview = Overview { verdicts: VERDICTS.map(|v| v.to_string()).to_vec(), papers };
-        (!overview.papers.is_empty()).then_some(overview)
+        let lines = PAPERS.iter().map(|paper| line(paper.key, sections));
+        let papers: Vec<PaperLine> = lines.filter(|line| !line.sections.is_empty()).collect();
+        let verdicts = VERDICTS.map(|verdict| verdict.to_string()).to_vec();
+        (!papers.is_empty()).then_some(Overview { verdicts, papers })
     }
-}
-
-fn has_sections(line: &PaperLine) -> bool {
-    !line.sections.is_empty()
 }
 
 fn line(key: &str, sections: &[Section]) -> PaperLine {

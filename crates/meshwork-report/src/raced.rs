@@ -9,8 +9,9 @@ use serde::Deserialize;
 
 use super::facts::notes_on_networks;
 use super::finding::SummarySentence;
+use super::tables::{cell, plain};
 use super::views::{Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
-use super::{Content, ReportTable, Section, TableCell, figures};
+use super::{Content, ReportTable, Section, figures};
 use crate::caption::title;
 use meshwork_lab::choose::CHOICE;
 use meshwork_lab::files::{MAX_RECORDS, read_whole};
@@ -282,8 +283,7 @@ impl StoredChoice {
             views.push(FigureView { at, series, ..view });
             values.push(title.to_owned());
         }
-        let key = Key { label: "shown".to_owned(), key: "shown".to_owned() };
-        let choices = vec![FigureChoice { key, values, first: 0 }];
+        let choices = vec![FigureChoice { key: Key::of("shown"), values, first: 0 }];
         (!views.is_empty())
             .then(|| figure(section, "left", "The course of the race", choices, views))
     }
@@ -343,9 +343,8 @@ impl StoredChoice {
                 ..view
             });
         }
-        let key = Key { label: "key".to_owned(), key: "key".to_owned() };
         let values = keys.iter().map(|key| figures::word(key)).collect();
-        let choices = vec![FigureChoice { key, values, first: 0 }];
+        let choices = vec![FigureChoice { key: Key::of("key"), values, first: 0 }];
         (!views.is_empty())
             .then(|| figure(section, "effects", "What each value does on average", choices, views))
     }
@@ -404,28 +403,18 @@ impl StoredChoice {
 
     fn view(&self, title: &str, sentence: &str, style: Style, x: Scale, y: Scale) -> FigureView {
         FigureView {
-            at: Vec::new(),
             title: format!("{}: {}", self.study, title.to_lowercase()),
             sentence: sentence.to_owned(),
             style,
-            differences: false,
-            sorted: false,
-            fixed: false,
-            expected: None,
             x,
             y,
-            colour: None,
-            panel: None,
-            panels: Vec::new(),
-            series: Vec::new(),
-            bounds: Vec::new(),
+            ..FigureView::default()
         }
     }
 
     fn table(&self, clock: &Clock, meanings: &Meanings) -> ReportTable {
         let names = std::iter::once(&self.metric).chain(&self.second);
-        let mut columns =
-            vec![("candidate".to_owned(), String::new()), ("runs".to_owned(), String::new())];
+        let mut columns = ["candidate", "runs"].map(plain).to_vec();
         columns.extend(names.clone().map(|name| {
             let unit = clock.unit(meanings.unit(name));
             let name_and_unit = if unit.is_empty() || unit == "time" {
@@ -435,13 +424,7 @@ impl StoredChoice {
             };
             (name_and_unit, meanings.summary(name).to_owned())
         }));
-        columns.push(("fate".to_owned(), String::new()));
-        let cell = |text: String, number: bool| TableCell {
-            text,
-            number,
-            marked: false,
-            note: String::new(),
-        };
+        columns.push(plain("fate"));
         let all = self.ranked();
         let row = |own: &&StoredCandidate| {
             // The outcomes refer to candidates by these numbers.

@@ -309,30 +309,25 @@ impl ResampledLog {
                 };
                 series.extend([resampled, log]);
             }
-            let key = |name: &str| Some(Key { label: name.to_owned(), key: name.to_owned() });
             let view = FigureView {
-                at: Vec::new(),
                 title: format!("{title}: {}", curves.what.trim_end_matches(" (%)")),
                 sentence: format!(
                     "{} against {}: of the log, and the range of 95 % of {} resamplings, a panel for each way.",
                     curves.what, curves.along, self.count
                 ),
                 style: Style::Lines,
-                differences: false,
-                sorted: false,
                 fixed: true,
-                expected: None,
                 x: Scale {
                     label: curves.along.to_owned(),
                     grid: curves.x.clone(),
                     ..Scale::default()
                 },
                 y: Scale { label: curves.what.to_owned(), ..Scale::default() },
-                colour: key("jobs"),
-                panel: key("resample"),
+                colour: Some(Key::of("jobs")),
+                panel: Some(Key::of("resample")),
                 panels: self.ways.clone(),
                 series,
-                bounds: Vec::new(),
+                ..FigureView::default()
             };
             (format!("{}.svg", curves.name), figure(&view, false, WIDTH))
         };

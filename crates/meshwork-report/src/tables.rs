@@ -267,11 +267,11 @@ fn columns(axes: &[PlotAxis], metrics: &[String], meanings: &Meanings) -> Vec<(S
     axes.iter().map(|axis| plain(&axis.key)).chain(metrics.iter().map(metric)).collect()
 }
 
-fn plain(name: &str) -> (String, String) {
+pub(super) fn plain(name: &str) -> (String, String) {
     (name.to_owned(), String::new())
 }
 
-fn cell(text: String, number: bool) -> TableCell {
+pub(super) fn cell(text: String, number: bool) -> TableCell {
     TableCell { text, number, marked: false, note: String::new() }
 }
 

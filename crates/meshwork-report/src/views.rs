@@ -19,6 +19,13 @@ pub struct Key {
     pub key: String,
 }
 
+impl Key {
+    /// Key whose label is the key itself.
+    pub fn of(key: &str) -> Key {
+        Key { label: key.to_owned(), key: key.to_owned() }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FigureChoice {
     #[serde(flatten)]
@@ -28,8 +35,8 @@ pub struct FigureChoice {
     pub first: usize,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(test, derive(serde::Deserialize))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub struct FigureView {
     /// Selected option of each selector; `None` if a selector does not affect the view.
     pub at: Vec<Option<usize>>,
@@ -39,14 +46,11 @@ pub struct FigureView {
     /// Whether measured values are differences. There is then a line at 0, and dots of significant
     /// differences are full.
     #[serde(skip_serializing_if = "is_false")]
-    #[cfg_attr(test, serde(default))]
     pub differences: bool,
     #[serde(skip_serializing_if = "is_false")]
-    #[cfg_attr(test, serde(default))]
     pub sorted: bool,
     /// Whether the scale cannot be switched between linear and logarithmic.
     #[serde(skip_serializing_if = "is_false")]
-    #[cfg_attr(test, serde(default))]
     pub fixed: bool,
     /// Expected number of replications per point. Points with fewer replications are drawn faintly.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +65,6 @@ pub struct FigureView {
     pub panels: Vec<String>,
     pub series: Vec<Series>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, serde(default))]
     pub bounds: Vec<Bound>,
 }
 
@@ -78,11 +81,12 @@ pub struct Bound {
     pub is_upper: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
     /// Points joined by lines, with whiskers that show intervals.
+    #[default]
     Lines,
     /// Scenarios as points with whiskers, placed by two metrics. No line joins the points.
     Points,
@@ -128,7 +132,7 @@ pub(super) const EQUAL: &str = "\u{a0}=\u{a0}";
 
 /// Data of a panel of a plot: one line, or the bars of one colour.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(test, derive(serde::Deserialize))]
+#[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub struct Series {
     /// Value of the key whose values have colours; empty if there is no such key.
     pub name: String,
@@ -139,24 +143,19 @@ pub struct Series {
     pub mean: Vec<f64>,
     /// Half widths of the intervals of the means; empty if there are no intervals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, serde(default))]
     pub half: Vec<Option<f64>>,
     /// Differences in percent with the ends of their intervals. If only the upper end is missing,
     /// it is infinite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, serde(default))]
     pub percent: Vec<(f64, Option<f64>, Option<f64>)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
     /// For each mean, whether its scenario has a single run by design; empty if no scenario does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, serde(default))]
     pub once: Vec<bool>,
     /// Names of the points, written beside their marks if there is space; empty if points have no
     /// names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(test, serde(default))]
     pub labels: Vec<String>,
 }
 
