@@ -26,19 +26,12 @@ impl WaitsByCause {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    Nodes,
-    Shape,
-    Start,
-}
-
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Causes {
     waited: Vec<WaitsByCause>,
-    /// Allocator's answer for each kind of request. Requests of one kind differ at most in their
-    /// time limits.
-    answers: BTreeMap<usize, Answer>,
+    /// Lacking nodes or shape for each kind of request; `None` if the allocator could place it.
+    /// Requests of one kind differ at most in their time limits.
+    lacks: BTreeMap<usize, Option<Cause>>,
     changes: u64,
     /// Waiting jobs, each with the cause of its wait since the second `since`.
     now: Vec<(usize, Cause)>,
@@ -47,13 +40,7 @@ pub(super) struct Causes {
 
 impl Causes {
     pub(super) fn new(jobs: usize) -> Causes {
-        Causes {
-            waited: vec![WaitsByCause::default(); jobs],
-            answers: BTreeMap::new(),
-            changes: 0,
-            now: Vec::new(),
-            since: 0,
-        }
+        Causes { waited: vec![WaitsByCause::default(); jobs], ..Causes::default() }
     }
 
     pub(super) fn pass(&mut self, now: Second) {
@@ -76,24 +63,19 @@ impl Causes {
         has_looked: &dyn Fn(usize) -> bool,
     ) {
         if changes != self.changes {
-            self.answers.clear();
+            self.lacks.clear();
             self.changes = changes;
         }
         self.now.clear();
         for (place, kind) in queue {
-            let answer = self.answers.entry(kind).or_insert_with(|| match ask(place) {
-                SlurmAnswer::Nodes(_) => Answer::Start,
-                SlurmAnswer::Wait(Wait::Shape, _) => Answer::Shape,
+            let lacks = *self.lacks.entry(kind).or_insert_with(|| match ask(place) {
+                SlurmAnswer::Nodes(_) => None,
+                SlurmAnswer::Wait(Wait::Shape, _) => Some(Cause::Shape),
                 // A request that can never fit is refused once a scheduler considers it.
-                SlurmAnswer::Wait(Wait::Nodes, _) | SlurmAnswer::Never(_) => Answer::Nodes,
+                SlurmAnswer::Wait(Wait::Nodes, _) | SlurmAnswer::Never(_) => Some(Cause::Nodes),
             });
-            let cause = match answer {
-                Answer::Nodes => Cause::Nodes,
-                Answer::Shape => Cause::Shape,
-                Answer::Start if has_looked(place) => Cause::Reserved,
-                Answer::Start => Cause::Priority,
-            };
-            self.now.push((place, cause));
+            let delay = || if has_looked(place) { Cause::Reserved } else { Cause::Priority };
+            self.now.push((place, lacks.unwrap_or_else(delay)));
         }
     }
 

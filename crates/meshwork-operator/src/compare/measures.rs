@@ -48,34 +48,27 @@ impl ReplayMeasure {
     ];
 
     pub fn key(self) -> &'static str {
-        match self {
-            ReplayMeasure::Wait => "wait",
-            ReplayMeasure::BoundedSlowdown => "bounded_slowdown",
-            ReplayMeasure::WaitFor(Cause::Nodes) => "wait_for_nodes",
-            ReplayMeasure::WaitFor(Cause::Shape) => "wait_for_shape",
-            ReplayMeasure::WaitFor(Cause::Priority) => "wait_for_priority",
-            ReplayMeasure::WaitFor(Cause::Reserved) => "wait_for_reserved",
-            ReplayMeasure::Never => "never",
-            ReplayMeasure::RejectedNodeHours => "rejected_node_hours",
-            ReplayMeasure::PaddingNodeHours => "padding_node_hours",
-            ReplayMeasure::Utilization => "utilization",
-            ReplayMeasure::Span => "span",
-        }
+        self.names().0
     }
 
     pub fn title(self) -> &'static str {
+        self.names().1
+    }
+
+    /// Key in JSON output, and title in tables.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            ReplayMeasure::Wait => "wait, s",
-            ReplayMeasure::BoundedSlowdown => "bounded slowdown",
-            ReplayMeasure::WaitFor(Cause::Nodes) => "  for nodes, s",
-            ReplayMeasure::WaitFor(Cause::Shape) => "  for shape, s",
-            ReplayMeasure::WaitFor(Cause::Priority) => "  for priority, s",
-            ReplayMeasure::WaitFor(Cause::Reserved) => "  reserved, s",
-            ReplayMeasure::Never => "never start, jobs",
-            ReplayMeasure::RejectedNodeHours => "rejected, node-hours",
-            ReplayMeasure::PaddingNodeHours => "padding, node-hours",
-            ReplayMeasure::Utilization => "utilization",
-            ReplayMeasure::Span => "span",
+            ReplayMeasure::Wait => ("wait", "wait, s"),
+            ReplayMeasure::BoundedSlowdown => ("bounded_slowdown", "bounded slowdown"),
+            ReplayMeasure::WaitFor(Cause::Nodes) => ("wait_for_nodes", "  for nodes, s"),
+            ReplayMeasure::WaitFor(Cause::Shape) => ("wait_for_shape", "  for shape, s"),
+            ReplayMeasure::WaitFor(Cause::Priority) => ("wait_for_priority", "  for priority, s"),
+            ReplayMeasure::WaitFor(Cause::Reserved) => ("wait_for_reserved", "  reserved, s"),
+            ReplayMeasure::Never => ("never", "never start, jobs"),
+            ReplayMeasure::RejectedNodeHours => ("rejected_node_hours", "rejected, node-hours"),
+            ReplayMeasure::PaddingNodeHours => ("padding_node_hours", "padding, node-hours"),
+            ReplayMeasure::Utilization => ("utilization", "utilization"),
+            ReplayMeasure::Span => ("span", "span"),
         }
     }
 

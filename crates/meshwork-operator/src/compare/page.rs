@@ -226,7 +226,6 @@ fn differences(comparison: &Comparison, names: &[String]) -> Markup {
         series
     };
     let view = FigureView {
-        at: Vec::new(),
         title: "Differences".to_owned(),
         sentence: format!(
             "Each measure, in percent of what it is with {}. Whiskers are 95 % intervals, cut at −100 %, below which \
@@ -235,19 +234,14 @@ fn differences(comparison: &Comparison, names: &[String]) -> Markup {
         ),
         style: Style::Rows,
         differences: true,
-        sorted: false,
-        fixed: false,
-        expected: None,
         x: Scale {
             names: measures.iter().map(|&row| name_of(ReplayMeasure::ALL[row])).collect(),
             ..Scale::default()
         },
         y: Scale { label: "Difference".to_owned(), ..Scale::default() },
         colour: Some(Key { label: "topology".to_owned(), key: String::new() }),
-        panel: None,
-        panels: Vec::new(),
         series: comparison.differences.iter().enumerate().map(series).collect(),
-        bounds: Vec::new(),
+        ..FigureView::default()
     };
     html! {
         @if measures.is_empty() {
