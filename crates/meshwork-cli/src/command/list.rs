@@ -40,131 +40,112 @@ impl Listed {
 }
 
 const fn kind(
-    word: &'static str,
-    plural: &'static [&'static str],
+    names: &'static [&'static str; 2],
     family: &'static Family,
     introduction: &'static str,
 ) -> Listed {
-    let about = About::new(word, "").aliases(plural).definition(introduction);
+    let about = About::new(names[0], "").aliases(names.split_at(1).1).definition(introduction);
     Listed { about, family }
 }
 
 pub(super) static KINDS: &[Listed] = &[
     kind(
-        "topology",
-        &["topologies"],
+        &["topology", "topologies"],
         &SITE_FAMILY,
         "How the processors of a machine are wired. A study says it in the table `machine`; several of \
          them in `machine.sites` are a grid of sites.",
     ),
     kind(
-        "machine",
-        &["machines"],
+        &["machine", "machines"],
         &meshwork::presets::FAMILY,
         "A machine that a study names, with its wiring and the rule by which it hands processors out: `machine = \"tpu_v4\"` in \
          the place of the table. The study may name another `allocator`, to compare it on the same jobs. What is known of \
          each, and what is not, stands on its page.",
     ),
     kind(
-        "workload",
-        &["workloads"],
+        &["workload", "workloads"],
         &meshwork::workload::FAMILY,
         "Where jobs come from. A study says it in the table `workload`. A workload knows the machine's \
          shape and never its state, so all strategies are compared on the same jobs.",
     ),
     kind(
-        "size",
-        &["sizes"],
+        &["size", "sizes"],
         &SIZES,
         "What a synthetic job asks for: the key `sizes` of the workload `synthetic`.",
     ),
     kind(
-        "runtime",
-        &["runtimes"],
+        &["runtime", "runtimes"],
         &RUNTIMES,
         "How long a synthetic job runs: the key `runtimes` of the workload `synthetic`.",
     ),
     kind(
-        "estimate",
-        &["estimates"],
+        &["estimate", "estimates"],
         &ESTIMATES,
         "What users say that their jobs will run, which is all that a scheduler knows: the key `estimates` of any \
          workload. Without it estimates are those of the workload.",
     ),
     kind(
-        "dependency",
-        &["dependencies"],
+        &["dependency", "dependencies"],
         &DEPENDENCIES,
         "Which jobs are submitted after others have ended: the key `dependencies` of the workloads `swf` and `table`, as a \
          word or as a table with `of`. Without it jobs arrive when they arrive, whatever becomes of others.",
     ),
     kind(
-        "resample",
-        &["resamples"],
+        &["resample", "resamples"],
         &RESAMPLES,
         "How each replication of a study gets another log, made of the jobs of one: the key `resample` of any workload that \
          ends, as a word or as a table with `by`. Without it every replication of a log has the same jobs.",
     ),
     kind(
-        "scheduler",
-        &["schedulers"],
+        &["scheduler", "schedulers"],
         &meshwork::sched::FAMILY,
         "Which waiting job starts when: the key `scheduler`. It asks for a start and learns at once \
          whether it happened; it sees estimates and never run times.",
     ),
     kind(
-        "selector",
-        &["selectors"],
+        &["selector", "selectors"],
         &meshwork::select::FAMILY,
         "To which site a job goes, where a machine has several: the key `selector`.",
     ),
     kind(
-        "sizing",
-        &["sizings"],
+        &["sizing", "sizings"],
         &meshwork::sizing::FAMILY,
         "With how many processors a job may start when it cannot have what it asked for: the key `sizing`.",
     ),
     kind(
-        "allocator",
-        &["allocators"],
+        &["allocator", "allocators"],
         &meshwork::alloc::FAMILY,
         "Which free processors a job gets: the key `allocator`, for all sites or for one.",
     ),
     kind(
-        "order",
-        &["orders"],
+        &["order", "orders"],
         &meshwork::alloc::parts::orders::FAMILY,
         "Which of the nodes that have room for a piece is taken first, on machines whose nodes jobs share: the key `order`. \
          The `allocator` says which nodes are considered together, such as those of one leaf.",
     ),
     kind(
-        "within",
-        &["within_nodes"],
+        &["within", "within_nodes"],
         &meshwork::alloc::parts::within::FAMILY,
         "Which cores and GPUs of its node a piece gets, on machines whose nodes jobs share: the key `within`.",
     ),
     kind(
-        "network",
-        &["networks"],
+        &["network", "networks"],
         &meshwork::network::FAMILY,
         "How long a placed job takes: the key `network`. All but `ideal` let jobs send messages, and \
          a job stays until its messages have arrived.",
     ),
     kind(
-        "pattern",
-        &["patterns"],
+        &["pattern", "patterns"],
         &meshwork::network::pattern::FAMILY,
         "Which process of a job sends to which: the key `pattern` of the networks with messages.",
     ),
     kind(
-        "traffic",
-        &["traffic_patterns"],
+        &["traffic", "traffic_patterns"],
         &meshwork::network::traffic::FAMILY,
         "Where packets go when a network is loaded without jobs, by `meshwork traffic`.",
     ),
     kind(
-        "metric",
-        &["metrics"],
+        &["metric", "metrics"],
         &meshwork::observe::metrics::FAMILY,
         "What is measured in a run: the list `measure.metrics`; without it, all that apply.",
     ),
