@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Read, StderrLock, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use meshwork_lab::files::FileError;
 use meshwork_lab::text::visible::{visible, visible_text};
 use meshwork_lab::trace::TraceError;
 
@@ -39,6 +40,12 @@ impl From<io::Error> for Stop {
 impl From<meshwork_lab::Refused> for Stop {
     fn from(refused: meshwork_lab::Refused) -> Stop {
         Stop::Wrong(refused.0)
+    }
+}
+
+impl From<FileError> for Stop {
+    fn from(error: FileError) -> Stop {
+        Stop::Failed(error.to_string())
     }
 }
 
@@ -119,6 +126,21 @@ impl Output {
         self.raw(&format!("\u{1b}[1m{}\u{1b}[0m\n", visible(line)))
     }
 
+    /// Writes a text, wrapped.
+    pub(crate) fn paragraph(&mut self, text: &str) -> Result<(), Stop> {
+        self.hanging(text, "")
+    }
+
+    /// Writes a text, wrapped. All lines but the first begin with `indent`.
+    pub(crate) fn hanging(&mut self, text: &str, indent: &str) -> Result<(), Stop> {
+        wrapped(text, self.width, indent).iter().try_for_each(|line| self.line(line))
+    }
+
+    /// Writes a text, wrapped, and in bold if the terminal supports it.
+    pub(crate) fn title(&mut self, text: &str) -> Result<(), Stop> {
+        wrapped(text, self.width, "").iter().try_for_each(|line| self.headline(line))
+    }
+
     /// One line of JSON, in which control characters are escaped.
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), Stop> {
         self.line(&value.to_string())
@@ -169,6 +191,10 @@ pub(crate) fn say(kind: &str, sentence: &str) {
         }
         None => tell(&sentence),
     }
+}
+
+pub(crate) fn warn(warnings: &[String]) {
+    warnings.iter().for_each(|warning| say("warning", warning));
 }
 
 pub(crate) fn tell(line: &str) {

@@ -6,7 +6,7 @@ use meshwork_lab::run::store::RUNS;
 use serde_json::json;
 
 use crate::args::Check;
-use crate::output::{Ended, Output, Stop, Verdict, say};
+use crate::output::{Ended, Output, Stop, Verdict, warn};
 use meshwork_lab::text::number::count;
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Check) -> Ended {
@@ -20,9 +20,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Check) ->
     }
     let result = check(catalogue, folder, arguments.sample, arguments.threads.unwrap_or(0))
         .map_err(|error| Stop::Wrong(error.to_string()))?;
-    for warning in &result.warnings {
-        say("warning", warning);
-    }
+    warn(&result.warnings);
     let (mut different, mut failed) = (0, 0);
     for checked in &result.checked {
         let (word, sentence) = match &checked.verdict {

@@ -173,9 +173,7 @@ fn of_shard(out: &mut Output, ended: &ShardOfRound, quiet: bool) -> Ended {
 
 fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
     for sentence in choice.sentences() {
-        for line in wrapped(&sentence, out.width, "  ") {
-            out.line(&line)?;
-        }
+        out.hanging(&sentence, "  ")?;
     }
     let rows = choice.rows();
     let cell = |column: usize| -> Vec<String> {

@@ -9,16 +9,14 @@ use meshwork_lab::text::label;
 use meshwork_lab::text::number::{count, plural};
 
 use crate::args::{Collect, RunsFormat};
-use crate::output::{Ended, Output, Verdict, say};
+use crate::output::{Ended, Output, Verdict, warn};
 
 const MAX_LISTED: usize = 20;
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Collect) -> Ended {
     let Collected { stored, missing, points, failures, warnings } =
         collect(catalogue, &arguments.dir)?;
-    for warning in &warnings {
-        say("warning", warning);
-    }
+    warn(&warnings);
     let shown = arguments.dir.display();
     out.line(&format!(
         "{shown}: {} of {} collected, {} missing, {} failed",

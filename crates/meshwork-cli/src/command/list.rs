@@ -329,9 +329,7 @@ fn print_one(
     let article = if kind.family.kind.starts_with('a') { "an" } else { "a" };
     out.headline(&format!("{}: {article} {}", about.name, kind.family.kind))?;
     for text in [about.summary, about.definition] {
-        for line in wrapped(text, out.width, "") {
-            out.line(&line)?;
-        }
+        out.paragraph(text)?;
         out.line("")?;
     }
     let mut facts = Vec::new();

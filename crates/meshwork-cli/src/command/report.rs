@@ -9,8 +9,7 @@ use meshwork_lab::watch::recording::RecordingWindow;
 use meshwork_report::{Maps, Report as Page};
 
 use crate::args::Report;
-use crate::output::{Ended, Output, PAGE_MARK, Stop, Verdict, must_be_ours, say};
-use crate::wrap::wrapped;
+use crate::output::{Ended, Output, PAGE_MARK, Stop, Verdict, must_be_ours, warn};
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -> Ended {
     if let Some(until) = arguments.serve {
@@ -29,9 +28,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -
         let finding = section.findings.first().map(|finding| &finding.text);
         let Some(text) = finding.or(runs.map(|runs| &runs.text)) else { continue };
         let title = if page.sections.len() > 1 { &*format!("{}: ", section.title) } else { "" };
-        for line in wrapped(&format!("{title}{text}"), out.width, "") {
-            out.line(&line)?;
-        }
+        out.paragraph(&format!("{title}{text}"))?;
     }
     out.line(&format!("written to {}", path.display()))?;
     if let Some(folder) = &arguments.figures {
@@ -56,12 +53,10 @@ fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
     }
     let files = page.figure_files();
     if !files.is_empty() {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| Stop::Failed(FileError::making(folder, &error).to_string()))?;
+        std::fs::create_dir_all(folder).map_err(|error| FileError::making(folder, &error))?;
     }
     for (name, text) in &files {
-        write_whole(&folder.join(name), text.as_bytes())
-            .map_err(|error| Stop::Failed(error.to_string()))?;
+        write_whole(&folder.join(name), text.as_bytes())?;
     }
     Ok(files.len() as u64)
 }
@@ -78,14 +73,12 @@ pub(super) fn write(
 
 fn read(catalogue: &Catalogue, folder: &Path, maps: &Maps) -> Result<Page, Stop> {
     let page = Page::with_maps_in(catalogue, folder, maps)?;
-    for warning in &page.warnings {
-        say("warning", warning);
-    }
+    warn(&page.warnings);
     Ok(page)
 }
 
 fn write_page(page: &Page, folder: &Path, file: Option<&Path>) -> Result<PathBuf, Stop> {
     let path = file.map_or_else(|| folder.join("report.html"), Path::to_path_buf);
-    write_whole(&path, page.html().as_bytes()).map_err(|error| Stop::Failed(error.to_string()))?;
+    write_whole(&path, page.html().as_bytes())?;
     Ok(path)
 }

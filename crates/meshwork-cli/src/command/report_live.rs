@@ -14,9 +14,9 @@ use meshwork_report::Report;
 use serde_json::json;
 
 use crate::args::ServeUntil;
-use crate::output::{Ended, Stop, Verdict, tell};
+use crate::output::{Ended, Stop, Verdict};
 use crate::serve::http::Resource;
-use crate::serve::{Answer, Server, Source};
+use crate::serve::{Answer, HTML, JSON, Server, Source};
 
 /// Shortest interval between two checks for new results.
 ///
@@ -42,11 +42,10 @@ struct Folder(Mutex<Made>);
 impl Source for Folder {
     fn answer(&self, resource: Resource, known: Option<&str>) -> Option<Answer> {
         let made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let json = "application/json; charset=utf-8";
         let (kind, tag, body) = match resource {
-            Resource::Page => ("text/html; charset=utf-8", String::new(), &made.page),
-            Resource::Report => (json, made.version.to_string(), &made.report),
-            Resource::Machine => (json, String::new(), &made.now),
+            Resource::Page => (HTML, String::new(), &made.page),
+            Resource::Report => (JSON, made.version.to_string(), &made.report),
+            Resource::Machine => (JSON, String::new(), &made.now),
         };
         (tag.is_empty() || known != Some(&tag)).then(|| Answer {
             kind,
@@ -63,10 +62,7 @@ pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> 
     let has_ended = |now: &SweepProgress| now.running + now.missing == 0;
     let mut is_over = has_ended(&made.1);
     let source = Arc::new(Folder(Mutex::new(made.0)));
-    let shared: Arc<dyn Source> = Arc::<Folder>::clone(&source);
-    let server = Server::start(shared)
-        .map_err(|error| Stop::Failed(format!("--serve: no port can be had ({error})")))?;
-    tell(&format!("Watch at {}", server.address()));
+    let _server = Server::told(Arc::<Folder>::clone(&source))?;
     let mut version = 1;
     loop {
         if is_over && !until.stays() {

@@ -182,9 +182,7 @@ fn reproduce(
 fn title(out: &mut Output, paper: &Paper, study: &Study) -> Result<(), Stop> {
     let what = study.description.as_deref().unwrap_or_default();
     let head = format!("{} {}: {what}", paper.key, study.figure.as_deref().unwrap_or_default());
-    for line in wrapped(&head, out.width, "") {
-        out.headline(&line)?;
-    }
+    out.title(&head)?;
     results::network::print(out, &expand::expand(study)?)
 }
 
@@ -193,11 +191,7 @@ fn list(out: &mut Output, chosen: &[(&Paper, Vec<Study>)]) -> Ended {
         if i > 0 {
             out.line("")?;
         }
-        for line in
-            wrapped(&format!("{}: {}, {}", paper.key, paper.authors, paper.title), out.width, "")
-        {
-            out.headline(&line)?;
-        }
+        out.title(&format!("{}: {}, {}", paper.key, paper.authors, paper.title))?;
         for study in studies {
             let runs = expand::count(study)?;
             let what = study.description.as_deref().unwrap_or_default();

@@ -16,8 +16,9 @@ use super::run_shard;
 use super::stop::Stopper;
 use crate::args::Run;
 use crate::memory::Memory;
-use crate::output::{Ended, Output, Stop, Verdict, say};
+use crate::output::{Ended, Output, Stop, Verdict, say, warn};
 use crate::results;
+use crate::serve::Server;
 
 /// Maximum number of failures that are printed, each with a different reason.
 const MAX_FAILURES: usize = 10;
@@ -60,7 +61,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
         None => None,
     };
     // The server stops when this value is dropped at the end of the function.
-    let _server = watched.as_ref().map(run_live::serve).transpose()?;
+    let _server = watched.clone().map(|watched| Server::told(watched)).transpose()?;
     let mut verdict = Verdict::Done;
     for (i, (study, folder)) in studies.iter().zip(folders).enumerate() {
         if let Some(watched) = &watched {
@@ -183,9 +184,7 @@ pub(super) fn one(
 /// Prints failures, and warnings unless `quiet` is true.
 pub(super) fn tell(finished: &Finished, quiet: bool) {
     if !quiet {
-        for warning in &finished.warnings {
-            say("warning", warning);
-        }
+        warn(&finished.warnings);
     }
     complain(&finished.failures);
 }

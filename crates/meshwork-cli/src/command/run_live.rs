@@ -19,9 +19,9 @@ use meshwork_report::{Content, Report};
 use serde_json::{Value as Json, json};
 
 use crate::args::ServeUntil;
-use crate::output::{Stop, tell};
+use crate::output::tell;
 use crate::serve::http::Resource;
-use crate::serve::{Answer, Server, Source};
+use crate::serve::{Answer, HTML, JSON, Source};
 
 /// Largest number of listed waiting jobs.
 const MAX_WAITING: usize = 20;
@@ -242,16 +242,13 @@ impl Watcher for Watched {
     }
 }
 
-const JSON: &str = "application/json; charset=utf-8";
-
 impl Source for Watched {
     fn answer(&self, resource: Resource, known: Option<&str>) -> Option<Answer> {
         match resource {
             Resource::Page => {
                 let (_, report) = self.report();
                 let page = report.live().into_bytes();
-                let kind = "text/html; charset=utf-8";
-                Some(Answer { kind, tag: String::new(), body: Arc::new(page) })
+                Some(Answer { kind: HTML, tag: String::new(), body: Arc::new(page) })
             }
             Resource::Report => self.fetched(known),
             Resource::Machine => {
@@ -270,19 +267,6 @@ fn machine(view: &RunSnapshot) -> Json {
         "running": scene.running().len(), "waiting": scene.waiting().len(), "finished": scene.finished(),
         "recording": Recording::still(scenario, *replication, scene, MAX_WAITING),
     })
-}
-
-/// Starts the server and prints its address.
-///
-/// # Errors
-///
-/// If no port is available.
-pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
-    let source: Arc<dyn Source> = Arc::<Watched>::clone(watched);
-    let server = Server::start(source)
-        .map_err(|error| Stop::Failed(format!("--serve: no port can be had ({error})")))?;
-    tell(&format!("Watch at {}", server.address()));
-    Ok(server)
 }
 
 /// Keeps the server running after the last run.

@@ -9,7 +9,7 @@ use meshwork_lab::text::number::{count, plural};
 use super::meter::Meter;
 use super::stop::Stopper;
 use crate::args::Run;
-use crate::output::{Ended, Output, Stop, Verdict, say};
+use crate::output::{Ended, Output, Stop, Verdict, warn};
 
 pub(super) fn run(
     out: &mut Output,
@@ -67,9 +67,7 @@ pub(super) fn run(
             plural(total, "run")
         ))?;
         out.flush()?;
-        for warning in &ended.warnings {
-            say("warning", warning);
-        }
+        warn(&ended.warnings);
     }
     super::run::complain(&ended.failures);
     if ended.stopped {

@@ -15,7 +15,7 @@ use super::collect::replications;
 use super::meter::words;
 use super::queue;
 use crate::args::Status;
-use crate::output::{Ended, Output, Stop, Verdict, say};
+use crate::output::{Ended, Output, Stop, Verdict, warn};
 
 /// Shortest interval between two lines of `--watch`.
 ///
@@ -33,9 +33,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Status) -
             lines(out, &arguments.dir, &now)?;
         }
         out.flush()?;
-        for warning in &now.warnings {
-            say("warning", warning);
-        }
+        warn(&now.warnings);
         if !arguments.watch || missing.runs == 0 {
             return Ok(match (missing.runs, now.failed) {
                 (0, 0) => Verdict::Done,

@@ -122,7 +122,7 @@ fn fitted(out: &mut Output, arguments: &Fit) -> Result<(), Stop> {
     let fitted = fit(log, chosen)?;
     let study = study_text(&fitted, &log.display().to_string(), model);
     let Some(file) = output else { return out.raw(&study) };
-    write_whole(file, study.as_bytes()).map_err(|error| Stop::Failed(error.to_string()))?;
+    write_whole(file, study.as_bytes())?;
     out.line(&format!("{}: {model}, fitted to {} jobs", file.display(), count(fitted.jobs)))?;
     out.line("")?;
     let keys = [Column::words(
@@ -154,10 +154,8 @@ fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
     if let Some(folder) = &arguments.figures {
         let title = arguments.log.file_name().unwrap_or_default().to_string_lossy();
         for (name, svg) in found.figures(&title) {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| Stop::Failed(FileError::making(folder, &error).to_string()))?;
-            write_whole(&folder.join(name), svg.as_bytes())
-                .map_err(|error| Stop::Failed(error.to_string()))?;
+            std::fs::create_dir_all(folder).map_err(|error| FileError::making(folder, &error))?;
+            write_whole(&folder.join(name), svg.as_bytes())?;
         }
     }
     if arguments.json {

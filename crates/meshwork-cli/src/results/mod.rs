@@ -8,7 +8,7 @@ use std::path::Path;
 use meshwork::observe::recorder::OwnerAttribute;
 use meshwork_lab::findings::columns::{Shown, value};
 use meshwork_lab::findings::notes::{UNLIKE_JOBS, notes, warnings};
-use meshwork_lab::findings::summary::{Difference, Means, OwnerRow, SummaryRow};
+use meshwork_lab::findings::summary::{Difference, Means, OwnerRow, SizeRow, SummaryRow};
 use meshwork_lab::findings::unlike::unlike;
 use meshwork_lab::run::store::RUNS;
 use meshwork_lab::run::watched;
@@ -23,28 +23,21 @@ use toml::Value;
 use crate::number::{align, right, width};
 use crate::output::{Output, Stop};
 use crate::table::{Column, print as print_table};
-use crate::wrap::wrapped;
 
 pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let title = match &study.description {
         Some(description) => format!("{}: {description}", study.name),
         None => study.name.clone(),
     };
-    for line in wrapped(&title, out.width, "") {
-        out.headline(&line)?;
-    }
-    for line in wrapped(&caption(study, finished), out.width, "") {
-        out.line(&line)?;
-    }
+    out.title(&title)?;
+    out.paragraph(&caption(study, finished))?;
     if let Some(unit) = finished.clock.unit {
         out.line(&format!("times in {unit}"))?;
     }
     network::print(out, &finished.points)?;
     let Finished { points, results, summary, .. } = finished;
     for warning in warnings(study, points, results, summary) {
-        for line in wrapped(&format!("warning: {warning}"), out.width, "         ") {
-            out.line(&line)?;
-        }
+        out.hanging(&format!("warning: {warning}"), "         ")?;
     }
     out.line("")?;
     print_means(out, study, finished)?;
@@ -134,11 +127,9 @@ fn print_means(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
     match &rows[..] {
         [row] if row.swept.is_empty() => print_one(out, finished, row, &names)?,
         _ => {
-            let column = |name: &String| {
-                let figures = rows.iter().map(|row| measured(finished, &row.metrics, name));
-                Column::numbers(name, align(&figures.collect::<Vec<_>>()))
-            };
-            let columns: Vec<Column> = names.iter().map(column).collect();
+            let metrics: Vec<&Means> = rows.iter().map(|row| &row.metrics).collect();
+            let columns: Vec<Column> =
+                names.iter().map(|name| mean(finished, name, &metrics)).collect();
             print_table(out, &keys(rows.iter()), &columns, &[])?;
         }
     }
@@ -147,9 +138,7 @@ fn print_means(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
         .into_iter()
         .map(|differing| differing.to_string());
     for note in left_out.into_iter().chain(differing) {
-        for line in wrapped(&note, out.width, "") {
-            out.line(&line)?;
-        }
+        out.paragraph(&note)?;
     }
     Ok(())
 }
@@ -278,17 +267,13 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
             if any_interval { mark } else { "" },
             if same_jobs || !any_interval { "" } else { UNLIKE_JOBS }
         );
-        for line in wrapped(&text, out.width, "") {
-            out.line(&line)?;
-        }
+        out.paragraph(&text)?;
         out.line("")?;
         if !columns.is_empty() {
             print_table(out, &keys(rows.iter().map(|(row, _)| *row)), &columns, &[])?;
         }
         if !same.is_empty() {
-            for line in wrapped(&format!("no difference: {}", same.join(", ")), out.width, "") {
-                out.line(&line)?;
-            }
+            out.paragraph(&format!("no difference: {}", same.join(", ")))?;
         }
     }
     Ok(())
@@ -350,40 +335,25 @@ fn percent(share: f64, is_marked: bool) -> String {
 }
 
 fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
-    let classes: Vec<(&SummaryRow, &meshwork_lab::findings::summary::SizeRow)> = finished
-        .summary
-        .rows
-        .iter()
-        .flat_map(|row| row.by_size.iter().map(move |class| (row, class)))
-        .collect();
-    let Some((_, first)) = classes.first() else { return Ok(()) };
-    let names: Vec<&String> = first.metrics.iter().map(|(name, _)| name).collect();
-    let numbers = |number: fn(&meshwork_lab::findings::summary::SizeRow) -> u64| {
-        let figures = classes
-            .iter()
-            .map(|(_, class)| Rounded { mean: count(number(class)), ..Rounded::default() });
-        align(&figures.collect::<Vec<_>>())
-    };
+    let rows = &finished.summary.rows;
+    let classes: Vec<(&SummaryRow, &SizeRow)> =
+        rows.iter().flat_map(|row| row.by_size.iter().map(move |class| (row, class))).collect();
+    if classes.is_empty() {
+        return Ok(());
+    }
     let mut keys = keys(classes.iter().map(|(row, _)| *row));
-    keys.push(Column::numbers("size", numbers(|class| class.size)));
-    keys.push(Column::numbers("jobs", numbers(|class| class.jobs)));
-    let columns: Vec<Column> = names
-        .iter()
-        .map(|name| {
-            let figures = classes.iter().map(|(_, class)| measured(finished, &class.metrics, name));
-            Column::numbers(name, align(&figures.collect::<Vec<_>>()))
-        })
-        .collect();
+    keys.push(counts("size", classes.iter().map(|(_, class)| class.size)));
+    keys.push(counts("jobs", classes.iter().map(|(_, class)| class.jobs)));
     out.line("")?;
     out.headline("By size: means over the jobs that asked for so many processors")?;
     out.line("")?;
-    let mut begins = Vec::new();
-    let mut row = 0;
-    for scenario in &finished.summary.rows {
-        row += scenario.by_size.len();
-        begins.push(row);
-    }
-    print_table(out, &keys, &columns, &begins)
+    let metrics: Vec<&Means> = classes.iter().map(|(_, class)| &class.metrics).collect();
+    print_table(
+        out,
+        &keys,
+        &means(finished, &metrics),
+        &ends(rows.iter().map(|row| row.by_size.len())),
+    )
 }
 
 /// Maximum number of users or groups in a printed table. The file of results has all of them.
@@ -395,7 +365,9 @@ fn print_owners(out: &mut Output, finished: &Finished, by: OwnerAttribute) -> Re
     let rows = &finished.summary.rows;
     let classes: Vec<(&SummaryRow, &OwnerRow)> =
         rows.iter().flat_map(|row| row.owners(by).iter().map(move |class| (row, class))).collect();
-    let Some((_, first)) = classes.first() else { return Ok(()) };
+    if classes.is_empty() {
+        return Ok(());
+    }
     out.line("")?;
     out.headline(&format!("By {owner}: means over the jobs of each"))?;
     if classes.len() > MAX_OWNERS {
@@ -407,21 +379,41 @@ fn print_owners(out: &mut Output, finished: &Finished, by: OwnerAttribute) -> Re
     }
     let mut keys = keys(classes.iter().map(|(row, _)| *row));
     keys.push(Column::words(owner, classes.iter().map(|(_, class)| class.name.clone()).collect()));
-    let jobs = classes
-        .iter()
-        .map(|(_, class)| Rounded { mean: count(class.jobs), ..Rounded::default() })
-        .collect::<Vec<_>>();
-    keys.push(Column::numbers("jobs", align(&jobs)));
-    let columns = first.metrics.iter().map(|(name, _)| {
-        let figures = classes.iter().map(|(_, class)| measured(finished, &class.metrics, name));
-        Column::numbers(name, align(&figures.collect::<Vec<_>>()))
-    });
+    keys.push(counts("jobs", classes.iter().map(|(_, class)| class.jobs)));
     out.line("")?;
-    let begins = rows.iter().scan(0, |row, scenario| {
-        *row += scenario.owners(by).len();
+    let metrics: Vec<&Means> = classes.iter().map(|(_, class)| &class.metrics).collect();
+    print_table(
+        out,
+        &keys,
+        &means(finished, &metrics),
+        &ends(rows.iter().map(|row| row.owners(by).len())),
+    )
+}
+
+/// Column of whole numbers.
+fn counts(title: &str, numbers: impl Iterator<Item = u64>) -> Column {
+    let figures = numbers.map(|number| Rounded { mean: count(number), ..Rounded::default() });
+    Column::numbers(title, align(&figures.collect::<Vec<_>>()))
+}
+
+/// Columns of all metrics of the first row.
+fn means(finished: &Finished, rows: &[&Means]) -> Vec<Column> {
+    rows[0].iter().map(|(name, _)| mean(finished, name, rows)).collect()
+}
+
+/// Column of one metric.
+fn mean(finished: &Finished, name: &str, rows: &[&Means]) -> Column {
+    let figures = rows.iter().map(|metrics| measured(finished, metrics, name));
+    Column::numbers(name, align(&figures.collect::<Vec<_>>()))
+}
+
+/// Rows of a table after which another scenario begins.
+fn ends(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
+    let sum = |row: &mut usize, length| {
+        *row += length;
         Some(*row)
-    });
-    print_table(out, &keys, &columns.collect::<Vec<_>>(), &begins.collect::<Vec<_>>())
+    };
+    lengths.scan(0, sum).collect()
 }
 
 /// Prints notes on conditions that apply to the results.
@@ -441,9 +433,7 @@ fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
         out.line("")?;
     }
     for note in lines {
-        for line in wrapped(&note, out.width, "      ") {
-            out.line(&line)?;
-        }
+        out.hanging(&note, "      ")?;
     }
     Ok(())
 }

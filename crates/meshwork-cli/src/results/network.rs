@@ -5,13 +5,10 @@ use meshwork_lab::text::shown;
 use toml::Table;
 
 use crate::output::{Output, Stop};
-use crate::wrap::wrapped;
 
 pub(crate) fn print(out: &mut Output, points: &[Point]) -> Result<(), Stop> {
     if let Some(words) = in_words(points) {
-        for line in wrapped(&words, out.width, "") {
-            out.line(&line)?;
-        }
+        out.paragraph(&words)?;
     }
     Ok(())
 }

@@ -130,7 +130,7 @@ fn overview(catalogue: &Catalogue, kind: &Listed) -> String {
     }
     if !kind.family.common.is_empty() {
         text += "\n## Parameters of all of them\n\n";
-        parameters(&mut text, &kind.family.common.iter().collect::<Vec<_>>(), "../");
+        parameters(&mut text, kind.family.common, "../");
     }
     text
 }
@@ -168,12 +168,11 @@ fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
         text += &columns();
     }
     text += "\n## Parameters\n\n";
-    let own: Vec<&Param> = about.params.iter().collect();
-    if own.is_empty() {
+    if about.params.is_empty() {
         text += "It has none";
         text += if kind.family.common.is_empty() { ".\n" } else { " of its own.\n" };
     } else {
-        parameters(&mut text, &own, "../");
+        parameters(&mut text, about.params, "../");
     }
     if !kind.family.common.is_empty() {
         let _ = writeln!(
@@ -211,7 +210,7 @@ fn columns() -> String {
 /// Appends a Markdown table of parameters.
 ///
 /// `up` is the relative path to the folder that has a folder of pages for each kind.
-fn parameters(text: &mut String, params: &[&Param], up: &str) {
+fn parameters<'a>(text: &mut String, params: impl IntoIterator<Item = &'a Param>, up: &str) {
     text.push_str("| name | what it means | may be | left out |\n|---|---|---|---|\n");
     for param in params {
         let default = match param.default {
@@ -243,6 +242,16 @@ fn parameters(text: &mut String, params: &[&Param], up: &str) {
     }
 }
 
+/// Appends tables of parameters, each below its title.
+fn tables(text: &mut String, tables: &[(&str, &[Param])]) {
+    for (title, params) in tables {
+        if !title.is_empty() {
+            *text += &format!("\n{title}\n\n");
+        }
+        parameters(text, *params, "");
+    }
+}
+
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -253,43 +262,39 @@ fn study() -> String {
          changes any key from the command line.\n\n## The scenario\n\n"
         .to_owned();
     text += "`machine` is a table with a `topology` ([list](topologies/README.md)), or with `sites`, or the name of a machine ([list](machines/README.md)).\n\n";
-    parameters(&mut text, &meshwork::scenario::PARAMS.iter().collect::<Vec<_>>(), "");
+    parameters(&mut text, meshwork::scenario::PARAMS, "");
     text += "\n## `[measure]`\n\n";
-    parameters(&mut text, &meshwork::scenario::MEASURE.iter().collect::<Vec<_>>(), "");
+    parameters(&mut text, meshwork::scenario::MEASURE, "");
     text += "\n## `[failures]`\n\n\
          What goes out of service: see [machines that fail](../failures.md).\n\n";
-    for (title, params) in [
-        ("", failures::PARAMS),
-        ("### `[failures.checkpoint]`", failures::CHECKPOINT),
-        ("### `[[failures.maintenance]]`", failures::MAINTENANCE),
-        ("### `[[failures.drain]]`", failures::DRAIN),
-    ] {
-        if !title.is_empty() {
-            text += &format!("\n{title}\n\n");
-        }
-        parameters(&mut text, &params.iter().collect::<Vec<_>>(), "");
-    }
+    tables(
+        &mut text,
+        &[
+            ("", failures::PARAMS),
+            ("### `[failures.checkpoint]`", failures::CHECKPOINT),
+            ("### `[[failures.maintenance]]`", failures::MAINTENANCE),
+            ("### `[[failures.drain]]`", failures::DRAIN),
+        ],
+    );
     text += "\n## `[energy]`\n\n\
          What the machine takes: see [energy](../energy.md).\n\n";
-    parameters(&mut text, &energy::PARAMS.iter().collect::<Vec<_>>(), "");
+    parameters(&mut text, energy::PARAMS, "");
     text += "\n## `machine`, besides its topology\n\n\
          Which nodes are for whom: see [partitions and reservations](../partitions.md).\n\n";
-    for (title, params) in [
-        ("", access::PARAMS),
-        ("### `[[machine.partitions]]`", access::PARTITION),
-        ("### `[[machine.reservations]]`", access::RESERVATION),
-        ("### Types of nodes", TYPES),
-        ("### `[[machine.nodes]]`", NODES),
-    ] {
-        if !title.is_empty() {
-            text += &format!("\n{title}\n\n");
-        }
-        parameters(&mut text, &params.iter().collect::<Vec<_>>(), "");
-    }
+    tables(
+        &mut text,
+        &[
+            ("", access::PARAMS),
+            ("### `[[machine.partitions]]`", access::PARTITION),
+            ("### `[[machine.reservations]]`", access::RESERVATION),
+            ("### Types of nodes", TYPES),
+            ("### `[[machine.nodes]]`", NODES),
+        ],
+    );
     text += "\n## The study around it\n\n";
-    parameters(&mut text, meshwork_lab::study::PARAMS, "");
+    parameters(&mut text, meshwork_lab::study::PARAMS.iter().copied(), "");
     text += "\n## `windows`\n\n";
-    parameters(&mut text, &meshwork_lab::study::WINDOWS.iter().collect::<Vec<_>>(), "");
+    parameters(&mut text, meshwork_lab::study::WINDOWS, "");
     text += "\n## Tables\n\n\
          | table | what it says |\n|---|---|\n\
          | `[sweep]` | each key with a list of values: their cross product is run |\n\

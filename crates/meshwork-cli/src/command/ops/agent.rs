@@ -240,8 +240,7 @@ fn is_off(state: &Path) -> bool {
 }
 
 fn make_folder(state: &Path) -> Result<(), Stop> {
-    std::fs::create_dir_all(state)
-        .map_err(|error| Stop::Failed(FileError::making(state, &error).to_string()))
+    Ok(std::fs::create_dir_all(state).map_err(|error| FileError::making(state, &error))?)
 }
 
 fn beat(state: &Path) {

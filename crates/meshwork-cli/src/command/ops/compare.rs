@@ -18,7 +18,6 @@ use crate::command::meter::Meter;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, PAGE_MARK, Stop, Verdict, must_be_ours, must_have_folder};
 use crate::table::{Column, print};
-use crate::wrap::wrapped;
 
 /// Source of the clean-up time: the time from a job's end until its nodes are free again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +82,7 @@ pub(super) fn caveats(
     unmodelled: &[Unmodelled],
 ) -> Result<(), Stop> {
     let caveats = unmodelled::caveats(doubts, unmodelled);
-    caveats.iter().try_for_each(|says| paragraph(out, says))?;
+    caveats.iter().try_for_each(|says| out.paragraph(says))?;
     if caveats.is_empty() { Ok(()) } else { out.line("") }
 }
 
@@ -129,8 +128,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
         "site".clone_into(&mut titles[0]);
     }
     if let Some(file) = &arguments.report {
-        write_whole(file, page(&compared, &titles).as_bytes())
-            .map_err(|error| Stop::Failed(error.to_string()))?;
+        write_whole(file, page(&compared, &titles).as_bytes())?;
     }
     if arguments.json {
         out.json(&compared.json())?;
@@ -155,17 +153,17 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
         source.says(),
         if is_first { &titles[0] } else { own }
     );
-    paragraph(out, &text)?;
+    out.paragraph(&text)?;
     if compared.terms.keeps_priorities && !arguments.confs.is_empty() {
         let says = "Priorities are those recorded, since tables are missing from which they are computed (`ops import --assoc --qos`): on jobs with a recorded priority, only the weight of age has an effect.";
-        paragraph(out, says)?;
+        out.paragraph(says)?;
     }
     if compared.common < compared.jobs {
         let text = format!(
             "Waits and slowdowns are those of the {} that start under every {kind}.",
             plural(compared.common as u64, "job")
         );
-        paragraph(out, &text)?;
+        out.paragraph(&text)?;
     }
     out.line("")?;
     table(out, &compared, &titles)?;
@@ -181,7 +179,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
             undecided.join("; ")
         );
         out.line("")?;
-        paragraph(out, &text)?;
+        out.paragraph(&text)?;
     }
     Ok(Verdict::Done)
 }
@@ -194,11 +192,6 @@ fn more_weeks(weeks: f64) -> String {
         _ if weeks > 520.0 => "more than ten years".to_owned(),
         _ => plural(weeks.ceil() as u64, "week"),
     }
-}
-
-pub(super) fn paragraph(out: &mut Output, text: &str) -> Result<(), Stop> {
-    let width = out.width;
-    wrapped(text, width, "").iter().try_for_each(|line| out.line(line))
 }
 
 fn table(out: &mut Output, compared: &Comparison, names: &[String]) -> Result<(), Stop> {

@@ -26,8 +26,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
     let found = fidelity::of(&folder, &|done, all| meter.count(done, all));
     meter.end();
     if let Some(file) = &arguments.starts {
-        write_whole(file, found.starts_table().as_bytes())
-            .map_err(|error| Stop::Failed(error.to_string()))?;
+        write_whole(file, found.starts_table().as_bytes())?;
     }
     let doubts = found.doubts();
     let verdict = if doubts.is_empty() { Verdict::Done } else { Verdict::RunFailed };

@@ -10,7 +10,7 @@ use meshwork_operator::instant::explain::{InstantExplanation, InstantReason, Pla
 use meshwork_operator::instant::{Instant, request};
 
 use super::any_of;
-use super::state::cost;
+use super::state::{cost, must_run, print_moves};
 use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 
@@ -160,11 +160,7 @@ pub(super) fn run_defrag(out: &mut Output, instant: &Instant, asked: &ops::Defra
             "--site {site}: the sites of this machine are 1 to {has}"
         )));
     }
-    for job in &asked.exempt {
-        if !instant.running.iter().any(|holder| holder.name == *job) {
-            return Err(Stop::Wrong(format!("--exempt: no job {job} runs in this state")));
-        }
-    }
+    must_run(&asked.exempt, |job| instant.running.iter().any(|holder| holder.name == job))?;
     let target = InstantTarget {
         site: site as usize - 1,
         exempt: asked.exempt.iter().cloned().collect(),
@@ -179,20 +175,11 @@ pub(super) fn run_defrag(out: &mut Output, instant: &Instant, asked: &ops::Defra
     }
     let text = |placement| instant.text(target.site, placement);
     for plan in &plans {
-        let place = text(&plan.placement);
-        if plan.steps.is_empty() {
-            out.line(&format!("{place} is free"))?;
-            continue;
-        }
-        out.headline(&format!(
-            "{place} becomes free at a cost of {}",
-            target.cost.in_words(plan.cost)
-        ))?;
-        for step in &plan.steps {
-            let name = &instant.running[step.job].name;
-            let (from, to) = (text(&step.from), text(&step.to));
-            out.line(&format!("  job {name} moves from {from} to {to}"))?;
-        }
+        let steps = plan.steps.iter().map(|step| {
+            let name = instant.running[step.job].name.as_str();
+            (name, text(&step.from), text(&step.to))
+        });
+        print_moves(out, &text(&plan.placement), &target.cost.in_words(plan.cost), steps)?;
     }
     if plans.is_empty() {
         out.line(&format!("no moves make room for {}", asked.shape))?;

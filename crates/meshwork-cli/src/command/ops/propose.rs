@@ -12,7 +12,7 @@ use meshwork_operator::propose::{
 };
 use meshwork_operator::unmodelled::{self, Unmodelled};
 
-use super::compare::{caveats, judge, paragraph, terms};
+use super::compare::{caveats, judge, terms};
 use super::warn_of_conf;
 use crate::args::ops;
 use crate::command::meter::Meter;
@@ -65,7 +65,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
     let old = folder.machine.topology_text();
     let new = better.and_then(|lists| text::rewritten(old, &found.topology, lists));
     if let (Some(file), Some(new)) = (&arguments.out, &new) {
-        write_whole(file, new.as_bytes()).map_err(|error| Stop::Failed(error.to_string()))?;
+        write_whole(file, new.as_bytes())?;
     }
     if arguments.json {
         let mut json = found.json();
@@ -92,7 +92,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
                 "{name} has its lists not line by line, so the change is for you to make. The lists of {} become:",
                 found.topology.name
             );
-            paragraph(out, &says)?;
+            out.paragraph(&says)?;
             lines(out, &text::listed(&found.topology, lists))?;
         }
     }
@@ -113,7 +113,7 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
             _ => found.topology.name.clone(),
         },
     );
-    paragraph(out, &text)?;
+    out.paragraph(&text)?;
     if let Some(race) = &found.race {
         let certain = race.bound.map_or_else(
             || "which is too few to be certain of anything".to_owned(),
@@ -129,11 +129,10 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
             "The {} best, with the site's own, raced on {} histories of stretches of {} s in random order: {certain}.",
             race.finalists, race.histories, race.stretch
         );
-        paragraph(out, &text)?;
+        out.paragraph(&text)?;
     }
     let Some(chosen_on) = found.chosen_on else {
-        return paragraph(
-            out,
+        return out.paragraph(
             "None of them is better there than the site's own list, as far as the jobs tell: nothing is proposed.",
         );
     };
@@ -144,12 +143,9 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
     };
     let percent = 100.0 * CONFIDENCE;
     let (Some(gain), Some((own, best))) = (found.held_against, found.waits) else {
-        return paragraph(
-            out,
-            &format!(
-                "The best of them lets a job of the {second} after those wait for ever: nothing is proposed."
-            ),
-        );
+        return out.paragraph(&format!(
+            "The best of them lets a job of the {second} after those wait for ever: nothing is proposed."
+        ));
     };
     let text = format!(
         "On the {second} later jobs, which the search has not seen, the mean wait is {} s under the site's own list \
@@ -170,9 +166,9 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
         " On the jobs of the search the mean wait is {} less (intervals of {percent} %).",
         shown(&chosen_on)
     );
-    paragraph(out, &(text + &spans.unwrap_or_default() + &search))?;
+    out.paragraph(&(text + &spans.unwrap_or_default() + &search))?;
     if !found.is_better() {
-        paragraph(out, "That is no significant difference: nothing is proposed.")?;
+        out.paragraph("That is no significant difference: nothing is proposed.")?;
     }
     Ok(())
 }

@@ -114,8 +114,7 @@ fn write(folder: &Path, machine: &SlurmMachine, shadow: &SiteShadow<'_>) -> Resu
     let quality = quality::of("squeue", machine, &history, tally, Vec::new());
     Folder::write(folder, machine, &history, &quality.json()).map_err(Stop::Wrong)?;
     let page = shadow.page("Slurm and a policy, start by start");
-    write_whole(&folder.join(PAGE), page.as_bytes())
-        .map_err(|error| Stop::Failed(error.to_string()))
+    Ok(write_whole(&folder.join(PAGE), page.as_bytes())?)
 }
 
 fn append(path: &Path, start: &ShadowedStart) -> Result<(), Stop> {

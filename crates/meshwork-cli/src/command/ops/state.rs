@@ -1,6 +1,7 @@
 //! `meshwork ops explain` and `defrag`: answer questions about a machine at one instant.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
@@ -414,11 +415,7 @@ pub(super) fn run_defrag(out: &mut Output, catalogue: &Catalogue, asked: &ops::D
     let (size, sides) = DefragTarget::shape(&asked.shape)
         .map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
     let exempt = asked.exempt.iter().cloned().collect();
-    for job in &asked.exempt {
-        if !state.running.iter().any(|holder| holder.stay.id == *job) {
-            return Err(Stop::Wrong(format!("--exempt: no job {job} runs in this state")));
-        }
-    }
+    must_run(&asked.exempt, |job| state.running.iter().any(|holder| holder.stay.id == job))?;
     let cost = cost(&asked.cost);
     let partition = asked.partition.clone().unwrap_or_default();
     let target = DefragTarget { partition, size, sides, exempt, cost };
@@ -430,27 +427,40 @@ pub(super) fn run_defrag(out: &mut Output, catalogue: &Catalogue, asked: &ops::D
     }
     let hosts = &state.machine.reading.hosts;
     for plan in &plans {
-        let nodes = hosts.listed(&plan.nodes);
-        if plan.steps.is_empty() {
-            out.line(&format!("{} on {nodes} is free", plan.name))?;
-            continue;
-        }
-        out.headline(&format!(
-            "{} on {nodes} becomes free at a cost of {}",
-            plan.name,
-            cost.in_words(plan.cost)
-        ))?;
-        for step in &plan.steps {
-            let id = &state.running[step.job].stay.id;
-            out.line(&format!(
-                "  job {id} moves from {} to {}",
-                hosts.listed(&step.from),
-                hosts.listed(&step.to)
-            ))?;
-        }
+        let place = format!("{} on {}", plan.name, hosts.listed(&plan.nodes));
+        let steps = plan.steps.iter().map(|step| {
+            let id = state.running[step.job].stay.id.as_str();
+            (id, hosts.listed(&step.from), hosts.listed(&step.to))
+        });
+        print_moves(out, &place, &cost.in_words(plan.cost), steps)?;
     }
     if plans.is_empty() {
         out.line(&format!("no moves make room for {}", asked.shape))?;
     }
     Ok(verdict)
+}
+
+/// Prints that a place is free, or which jobs move from where to where to free it.
+pub(super) fn print_moves<'a, T: Display>(
+    out: &mut Output,
+    place: &str,
+    cost: &str,
+    steps: impl ExactSizeIterator<Item = (&'a str, T, T)>,
+) -> Result<(), Stop> {
+    if steps.len() == 0 {
+        return out.line(&format!("{place} is free"));
+    }
+    out.headline(&format!("{place} becomes free at a cost of {cost}"))?;
+    for (job, from, to) in steps {
+        out.line(&format!("  job {job} moves from {from} to {to}"))?;
+    }
+    Ok(())
+}
+
+/// Returns an error if one of the jobs that must not move does not run.
+pub(super) fn must_run(exempt: &[String], runs: impl Fn(&str) -> bool) -> Result<(), Stop> {
+    match exempt.iter().find(|job| !runs(job)) {
+        Some(job) => Err(Stop::Wrong(format!("--exempt: no job {job} runs in this state"))),
+        None => Ok(()),
+    }
 }
