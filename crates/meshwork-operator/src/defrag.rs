@@ -13,7 +13,6 @@ use meshwork_slurm::desk::{SlurmAllocator, SlurmAnswer};
 use meshwork_slurm::history::Second;
 use meshwork_slurm::topology::Structure;
 
-/// Unit in which the cost of moving jobs is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cost {
     #[default]
@@ -24,7 +23,6 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// Text of a cost with its unit, such as `2 moves`.
     pub fn in_words(self, cost: i64) -> String {
         let unit = match self {
             Cost::Moves => "move",

@@ -33,7 +33,6 @@ pub struct RunningJob {
     pub until: Option<Second>,
 }
 
-/// Jobs that ended shortly before an instant.
 #[derive(Clone, Debug)]
 pub struct PastJobs {
     ended: Vec<JobRecord>,
@@ -50,7 +49,6 @@ pub struct MachineState {
     pub waiting: Vec<JobRecord>,
     /// Jobs that ended shortly before the instant; `None` if the past is unknown.
     pub past: Option<PastJobs>,
-    /// Clock that converts times to local dates for output.
     pub clock: LocalClock,
 }
 

@@ -15,7 +15,6 @@ use crate::controller::{Controller, Recorded, Start};
 use meshwork_lab::slurm::folder::SlurmMachine;
 use meshwork_slurm::history::{JobRecord, Second, StartedBy};
 
-/// Recorded start of a job, and the start that the model predicts for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredictedStart {
     pub stay: usize,

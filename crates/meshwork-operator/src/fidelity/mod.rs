@@ -61,7 +61,6 @@ pub struct Fidelity {
     pub unmodelled: Vec<Unmodelled>,
 }
 
-/// Recorded start of a job, and the start that the controller model predicts for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartBeside {
     pub id: String,

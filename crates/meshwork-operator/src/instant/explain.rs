@@ -53,7 +53,6 @@ pub struct PlannedStart {
     pub placement: Placement,
 }
 
-/// Explanation of why a job waits, with events after which it could start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantExplanation {
     pub job: WaitingJob,

@@ -131,7 +131,6 @@ impl LivePolicy {
         }
     }
 
-    /// Decides which waiting jobs start now, and on which nodes.
     pub(super) fn decide(
         &self,
         now: f64,

@@ -73,7 +73,6 @@ pub struct ShadowedStart {
 }
 
 impl ShadowedStart {
-    /// JSON object of the start, for one line of a log.
     pub fn json(&self) -> Json {
         let both = |own: BothChoices| json!({ "slurm": own.slurm, "policy": own.policy });
         json!({
@@ -94,7 +93,6 @@ impl ShadowedStart {
     }
 }
 
-/// Counts and sums of measures over all observed starts.
 #[derive(Clone, Debug, Default)]
 pub struct ShadowSummary {
     pub starts: usize,
@@ -373,7 +371,6 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Updates the recorded history with the result of one query.
     fn record(&mut self, look: &SiteLook) {
         let mut seen = BTreeSet::new();
         let partition = self.partition.clone();

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use meshwork::rng::Stream;
 use meshwork_lab::run::ScenarioRuns;
@@ -12,6 +12,7 @@ use meshwork_lab::run::store::load;
 use meshwork_lab::statistics::Method;
 use meshwork_lab::{Finished, Options, Study, run};
 use meshwork_report::Report;
+use tempfile::TempDir;
 
 /// Log for 16 processors, whose first job arrives at time 1000.
 fn log(folder: &Path, jobs: u32, load: f64) {
@@ -25,6 +26,12 @@ fn log(folder: &Path, jobs: u32, load: f64) {
         at += -45.0 / 16.0 / load * stream.unit().ln();
     }
     fs::write(folder.join("log.csv"), text).unwrap();
+}
+
+fn logged(jobs: u32, load: f64) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    log(folder.path(), jobs, load);
+    folder
 }
 
 const STUDY: &str = "
@@ -48,20 +55,28 @@ fn finished(folder: &Path, text: &str, options: &Options<'_>) -> Finished {
     finished
 }
 
+/// Folder with the results of a study, and the results.
+fn stored(folder: &Path, text: &str) -> (PathBuf, Finished) {
+    let out = folder.join("out");
+    let options = Options { out: Some(out.clone()), ..Options::default() };
+    (out, finished(folder, text, &options))
+}
+
 fn notes(folder: &Path, text: &str, finished: &Finished) -> Vec<String> {
     let study = Study::parse("a.toml", text, folder, &[]).unwrap();
-    meshwork_lab::findings::notes::notes(
-        &study,
-        &finished.points,
-        &finished.results,
-        &finished.summary,
-    )
+    let Finished { points, results, summary, .. } = finished;
+    meshwork_lab::findings::notes::notes(&study, points, results, summary)
+}
+
+fn warnings(folder: &Path, text: &str, finished: &Finished) -> Vec<String> {
+    let study = Study::parse("a.toml", text, folder, &[]).unwrap();
+    let Finished { points, results, summary, .. } = finished;
+    meshwork_lab::findings::notes::warnings(&study, points, results, summary)
 }
 
 #[test]
 fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
-    let folder = tempfile::tempdir().unwrap();
-    log(folder.path(), 20_000, 0.5);
+    let folder = logged(20_000, 0.5);
     for asked in ["replications = 5", "precision = 0.01"] {
         let text = format!("{asked}\n{STUDY}");
         let found = finished(folder.path(), &text, &Options::default());
@@ -84,9 +99,7 @@ fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
     }
     // The page shows scenarios that run only once as complete, although 5 replications are
     // requested.
-    let out = folder.path().join("out");
-    let options = Options { out: Some(out.clone()), ..Options::default() };
-    finished(folder.path(), &format!("replications = 5\n{STUDY}"), &options);
+    let (out, _) = stored(folder.path(), &format!("replications = 5\n{STUDY}"));
     let report = Report::read(&out).unwrap();
     let views: Vec<_> =
         report.sections[0].figures.iter().flat_map(|figure| &figure.views).collect();
@@ -103,14 +116,11 @@ fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
 
 #[test]
 fn where_only_one_scenario_draws_only_that_is_replicated() {
-    let folder = tempfile::tempdir().unwrap();
-    log(folder.path(), 400, 0.6);
+    let folder = logged(400, 0.6);
     let text = format!("replications = 4\n{STUDY}")
         .replace("scheduler = ['fcfs', 'easy']", "allocator = ['first_fit', 'random']")
         .replace("scheduler = 'fcfs'", "allocator = 'first_fit'");
-    let out = folder.path().join("out");
-    let options = Options { out: Some(out.clone()), ..Options::default() };
-    let found = finished(folder.path(), &text, &options);
+    let (out, found) = stored(folder.path(), &text);
     let counts: Vec<usize> = found.results.runs.iter().map(ScenarioRuns::len).collect();
     // `first_fit` draws no random numbers, so it runs only once. The allocator `random` draws, but
     // its results may be equal.
@@ -128,8 +138,7 @@ fn where_only_one_scenario_draws_only_that_is_replicated() {
 
 #[test]
 fn a_selector_that_draws_is_compared_with_one_that_does_not() {
-    let folder = tempfile::tempdir().unwrap();
-    log(folder.path(), 600, 0.6);
+    let folder = logged(600, 0.6);
     let text = "replications = 4
 [machine]
 sites = [{ topology = 'mesh', dims = [4, 2], speed = 1.5 }, { topology = 'mesh', dims = [2, 4] }]
@@ -175,13 +184,10 @@ above = 0.01
 
 #[test]
 fn windows_of_a_log_are_its_replications() {
-    let folder = tempfile::tempdir().unwrap();
-    log(folder.path(), 3000, 0.6);
+    let folder = logged(3000, 0.6);
     let span = 3000.0 * 45.0 / 16.0 / 0.6;
     let text = format!("windows = {{ length = {} }}\n{STUDY}", span / 9.0);
-    let out = folder.path().join("out");
-    let options = Options { out: Some(out.clone()), ..Options::default() };
-    let found = finished(folder.path(), &text, &options);
+    let (out, found) = stored(folder.path(), &text);
     let windows = found.points[0].windows.clone().unwrap();
     assert!((8..=9).contains(&windows.count()), "{windows:?}");
     assert!(windows.first >= 1000.0);
@@ -227,9 +233,7 @@ fn windows_without_jobs_are_left_out_and_it_is_said() {
     let jobs = "submit,runtime,nodes\n0,5,2\n4,5,2\n31,5,2\n45,5,2\n48,1,2\n60,5,2\n";
     fs::write(folder.path().join("log.csv"), jobs).unwrap();
     let text = format!("windows = {{ length = 10 }}\n{STUDY}");
-    let out = folder.path().join("out");
-    let options = Options { out: Some(out.clone()), ..Options::default() };
-    let found = finished(folder.path(), &text, &options);
+    let (out, found) = stored(folder.path(), &text);
     let windows = found.points[0].windows.clone().unwrap();
     assert_eq!((windows.count(), windows.empty), (3, 3));
     assert_eq!([0, 1, 2].map(|one| windows.at(one)), [(0.0, 10.0), (30.0, 40.0), (40.0, 50.0)]);
@@ -301,9 +305,7 @@ metrics = ['wait']
     assert_eq!(growing, [false, true]);
     let json = found.summary.json();
     assert_eq!((&json[0]["growing"], &json[1]["growing"]), (&false.into(), &true.into()));
-    let study = Study::parse("a.toml", text, folder.path(), &[]).unwrap();
-    let Finished { points, results, summary, .. } = &found;
-    let warnings = meshwork_lab::findings::notes::warnings(&study, points, results, summary);
+    let warnings = warnings(folder.path(), text, &found);
     assert!(
         warnings[0].starts_with("the machine is overloaded with workload.load = 3"),
         "{warnings:?}"
@@ -346,9 +348,7 @@ scheduler = ['fcfs', { name = 'easy', kill_at_estimate = true }]
              sends messages stays until they have arrived",
         ]
     );
-    let study = Study::parse("a.toml", text, folder.path(), &[]).unwrap();
-    let Finished { points, results, summary, .. } = &found;
-    let warnings = meshwork_lab::findings::notes::warnings(&study, points, results, summary);
+    let warnings = warnings(folder.path(), text, &found);
     assert!(warnings[0].ends_with("; compare `throughput` instead, or lower the load"));
     let without = text.replace("network = {", "network = 'ideal' # {");
     let found = finished(folder.path(), &without, &Options::default());
@@ -385,8 +385,7 @@ seed = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 2
 
 #[test]
 fn runs_of_another_build_are_not_taken_and_that_is_said() {
-    let folder = tempfile::tempdir().unwrap();
-    log(folder.path(), 50, 0.6);
+    let folder = logged(50, 0.6);
     let out = folder.path().join("out");
     let with = |build: &str| Options {
         out: Some(out.clone()),
@@ -416,8 +415,7 @@ fn runs_of_another_build_are_not_taken_and_that_is_said() {
 
 #[test]
 fn metrics_stand_in_the_order_in_which_they_are_named() {
-    let folder = tempfile::tempdir().unwrap();
-    log(folder.path(), 50, 0.6);
+    let folder = logged(50, 0.6);
     let text = STUDY.replace("['wait', 'utilization']", "['utilization', 'turnaround', 'wait']");
     let found = finished(folder.path(), &text, &Options::default());
     let names: Vec<&str> =
@@ -477,9 +475,7 @@ allocator = 'first_fit'
     let rows = &found.summary.rows;
     let same = |row: usize| rows[row].differences[0].same_jobs;
     assert!(!same(1) && same(2));
-    let study = Study::parse("a.toml", text, folder.path(), &[]).unwrap();
-    let Finished { points, results, summary, .. } = &found;
-    let warnings = meshwork_lab::findings::notes::warnings(&study, points, results, summary);
+    let warnings = warnings(folder.path(), text, &found);
     let refused = warnings.iter().find(|warning| warning.contains("were refused")).unwrap();
     let begin = refused.split("allocator = buddy_2d refused ").nth(1).expect(refused);
     assert!(begin.contains(", first_fit 0, best_fit 0): they would not fit"), "{refused}");

@@ -9,6 +9,7 @@ use meshwork_lab::study::asked::ASKED;
 use meshwork_lab::text::number::Rounded;
 use meshwork_lab::{Finished, Options, Study, run};
 use meshwork_report::{Figure, FigureView, Report, Style};
+use tempfile::TempDir;
 
 const MODEL: &str = "
 replications = 3
@@ -33,6 +34,22 @@ fn run_in(folder: &Path, text: &str, settings: &[&str]) -> Finished {
 
 fn read(folder: &Path) -> Report {
     Report::read(folder).unwrap()
+}
+
+fn reported(text: &str, settings: &[&str]) -> (TempDir, Report) {
+    let folder = tempfile::tempdir().unwrap();
+    run_in(folder.path(), text, settings);
+    let report = read(folder.path());
+    (folder, report)
+}
+
+/// Report of a folder in which only the first stored runs are left.
+fn cut(folder: &Path, runs: usize) -> Report {
+    let file = folder.join("runs.jsonl");
+    let all = fs::read_to_string(&file).unwrap();
+    let kept: String = all.split_inclusive('\n').take(runs).collect();
+    fs::write(&file, kept).unwrap();
+    read(folder)
 }
 
 /// Data that the page embeds for its script.
@@ -124,15 +141,13 @@ fn unturned(figure: &Figure) -> Vec<&FigureView> {
 
 #[test]
 fn every_number_is_that_of_the_tables() {
-    let folder = tempfile::tempdir().unwrap();
     let text = format!(
         "name = 'all'\n{MODEL}metrics = ['turnaround', 'wait', 'utilization']\nby_size = 'power_of_two'\n\
          [sweep]\nscheduler = ['fcfs', 'sjf']\n'workload.load' = [0.2, 0.3, 0.4]\n\
          allocator = ['first_fit', 'frame_sliding']\n'workload.sizes.max' = [4, 6]\n\
          [compare]\nscheduler = 'fcfs'\n"
     );
-    run_in(folder.path(), &text, &[]);
-    let report = read(folder.path());
+    let (folder, report) = reported(&text, &[]);
     let id = report.sections[0].id.clone();
     let page = embedded(&report.html());
     let columns = ["mean", "half_width", "replications"];
@@ -150,10 +165,8 @@ fn every_number_is_that_of_the_tables() {
 
 #[test]
 fn cells_are_the_numbers_of_the_tables_in_fewer_digits() {
-    let folder = tempfile::tempdir().unwrap();
     let text = format!("{MODEL}metrics = ['wait']\n[sweep]\n'workload.load' = [0.2, 0.4]\n");
-    run_in(folder.path(), &text, &[]);
-    let report = read(folder.path());
+    let (folder, report) = reported(&text, &[]);
     let means = table(folder.path(), "summary.csv", ["mean", "half_width", "replications"]);
     let rows = &report.sections[0].tables[0].rows;
     for (row, [mean, half, _]) in rows.iter().zip(means.values()) {
@@ -167,11 +180,9 @@ fn cells_are_the_numbers_of_the_tables_in_fewer_digits() {
 
 #[test]
 fn the_settings_of_the_command_line_are_part_of_what_was_asked() {
-    let folder = tempfile::tempdir().unwrap();
     let text = format!("{MODEL}metrics = ['wait']\n[sweep]\nscheduler = ['fcfs', 'easy']\n");
     let settings = ["measure.jobs=100", "seed=7", "sweep.'scheduler'=['sjf', 'fcfs', 'easy']"];
-    run_in(folder.path(), &text, &settings);
-    let report = read(folder.path());
+    let (folder, report) = reported(&text, &settings);
     let section = &report.sections[0];
     assert!(section.notes.is_empty(), "{:?}", section.notes);
     assert_eq!(section.tables[0].rows.len(), 3);
@@ -220,9 +231,7 @@ fn a_log_is_known_by_its_digest() {
 
 #[test]
 fn one_scenario_has_a_table_and_no_plot() {
-    let folder = tempfile::tempdir().unwrap();
-    run_in(folder.path(), MODEL, &[]);
-    let report = read(folder.path());
+    let (_folder, report) = reported(MODEL, &[]);
     let section = &report.sections[0];
     assert!(section.figures.is_empty());
     let [table] = &section.tables[..] else { panic!("one table") };
@@ -294,11 +303,10 @@ fn a_study_without_runs_says_so() {
     let out = folder.path().join("stopped");
     run_in(&out, MODEL, &[]);
     let all = fs::read_to_string(out.join("runs.jsonl")).unwrap();
-    fs::write(out.join("runs.jsonl"), "").unwrap();
-    assert!(read(&out).html().contains("No run has ended yet"));
+    assert!(cut(&out, 0).html().contains("No run has ended yet"));
     // A study that was stopped after its first run.
-    fs::write(out.join("runs.jsonl"), all.lines().next().unwrap().to_owned() + "\n").unwrap();
-    let section = &read(&out).sections[0];
+    fs::write(out.join("runs.jsonl"), all).unwrap();
+    let section = &cut(&out, 1).sections[0];
     assert_eq!(
         section.notes,
         ["2 runs are not here yet: the numbers below are of those that are."]
@@ -315,15 +323,13 @@ fn a_study_without_runs_says_so() {
 
 #[test]
 fn a_thousand_scenarios_make_one_page_and_not_a_wall_of_plots() {
-    let folder = tempfile::tempdir().unwrap();
     let text = format!(
         "{MODEL}[sweep]\nscheduler = ['fcfs', 'sjf', 'easy', 'scan']\n\
          allocator = ['first_fit', 'frame_sliding', 'best_fit', 'naive', 'boundary_search']\n\
          'workload.load' = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]\n\
          'workload.sizes.max' = [2, 4, 6, 7, 8]\n"
     );
-    run_in(folder.path(), &text, &["measure.jobs=20", "replications=2"]);
-    let report = read(folder.path());
+    let (_folder, report) = reported(&text, &["measure.jobs=20", "replications=2"]);
     let section = &report.sections[0];
     assert_eq!(section.tables[0].rows.len(), 1000);
     let [figure] = &section.figures[..] else { panic!("one figure, with choosers") };
@@ -342,13 +348,11 @@ fn a_thousand_scenarios_make_one_page_and_not_a_wall_of_plots() {
 
 #[test]
 fn scales_are_logarithmic_where_the_spread_asks_for_it() {
-    let folder = tempfile::tempdir().unwrap();
     let text = format!(
         "{MODEL}metrics = ['wait', 'utilization']\n[sweep]\nscheduler = ['fcfs', 'sjf']\n\
          'workload.load' = [0.05, 0.5, 1.5]\n"
     );
-    run_in(folder.path(), &text, &[]);
-    let report = read(folder.path());
+    let (_folder, report) = reported(&text, &[]);
     let figure = &report.sections[0].figures[0];
     let [wait, utilization] = unturned(figure)[..] else { panic!("a view for each metric") };
     assert!(wait.y.log && wait.x.log && !utilization.y.log);
@@ -362,14 +366,12 @@ fn scales_are_logarithmic_where_the_spread_asks_for_it() {
 
 #[test]
 fn what_is_claimed_is_drawn_first() {
-    let folder = tempfile::tempdir().unwrap();
     let text = format!(
         "{MODEL}metrics = ['wait', 'utilization', 'turnaround']\nby_size = 'power_of_two'\n\
          [sweep]\nscheduler = ['fcfs', 'sjf']\n\
          [[claim]]\ntext = 'It is faster.'\nmetric = 'turnaround'\nof = {{ scheduler = 'sjf' }}\nbelow = 9.0\n"
     );
-    run_in(folder.path(), &text, &[]);
-    let report = read(folder.path());
+    let (_folder, report) = reported(&text, &[]);
     let figures = &report.sections[0].figures;
     let headings: Vec<&str> = figures.iter().map(|figure| figure.heading.as_str()).collect();
     assert_eq!(headings, ["Turnaround", "Other metrics", "By size of the jobs"]);
@@ -379,11 +381,10 @@ fn what_is_claimed_is_drawn_first() {
 
 #[test]
 fn no_word_of_a_study_becomes_part_of_the_page() {
-    let folder = tempfile::tempdir().unwrap();
     let nasty = "</script><script>alert(1)</script><!-- \" & </style>";
     let text = format!("name = '{nasty}'\ndescription = '{nasty}'\n{MODEL}");
-    run_in(folder.path(), &text, &[]);
-    let page = read(folder.path()).html();
+    let (_folder, report) = reported(&text, &[]);
+    let page = report.html();
     assert!(!page.contains("alert(1)</script>") && page.contains("alert(1)&lt;/script&gt;"));
     for (begin, end) in
         [("<script", "</script>"), ("<style>", "</style>"), ("<details", "</details>")]
@@ -404,13 +405,11 @@ fn no_word_of_a_study_becomes_part_of_the_page() {
 /// This needs no browser.
 #[test]
 fn figures_are_files_of_their_own() {
-    let folder = tempfile::tempdir().unwrap();
     let text = format!(
         "{}\n[sweep]\n'workload.load' = [0.2, 0.3, 0.4]\nallocator = ['first_fit', 'best_fit']",
         MODEL.replace("load = 0.4\n", "")
     );
-    run_in(folder.path(), &text, &[]);
-    let report = read(folder.path());
+    let (folder, report) = reported(&text, &[]);
     let files = report.figure_files();
     let names: BTreeMap<&str, &str> =
         files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
@@ -546,12 +545,11 @@ fn a_folder_without_a_study_is_refused_in_a_sentence() {
 
 #[test]
 fn which_is_lowest_and_by_how_much_stands_at_the_top() {
-    let folder = tempfile::tempdir().unwrap();
     let text = format!(
         "{MODEL}metrics = ['wait']\n[sweep]\nscheduler = ['fcfs', 'sjf']\n[compare]\nscheduler = 'fcfs'\n"
     );
-    run_in(folder.path(), &text, &["workload.load=0.5", "replications=8", "measure.jobs=500"]);
-    let report = read(folder.path());
+    let (folder, report) =
+        reported(&text, &["workload.load=0.5", "replications=8", "measure.jobs=500"]);
     let finding = &report.sections[0].findings[0];
     // Expected: the difference in `comparison.csv` as a share of the baseline's mean in
     // `summary.csv`.
@@ -591,11 +589,7 @@ fn which_is_lowest_and_by_how_much_stands_at_the_top() {
 fn the_headline_of_an_unfinished_study_counts_its_runs() {
     let folder = tempfile::tempdir().unwrap();
     run_in(folder.path(), &format!("{MODEL}[sweep]\nscheduler = ['fcfs', 'sjf']\n"), &[]);
-    let file = folder.path().join("runs.jsonl");
-    let all = fs::read_to_string(&file).unwrap();
-    let kept: Vec<&str> = all.lines().take(5).collect();
-    fs::write(&file, kept.join("\n") + "\n").unwrap();
-    let report = read(folder.path());
+    let report = cut(folder.path(), 5);
     let finding = &report.sections[0].findings[0];
     assert!(finding.text.starts_with("After 5 of 6 runs: "), "{}", finding.text);
     assert!(report.html().contains(&finding.text));
@@ -603,7 +597,6 @@ fn the_headline_of_an_unfinished_study_counts_its_runs() {
 
 #[test]
 fn any_number_of_allocators_stands_in_rows() {
-    let folder = tempfile::tempdir().unwrap();
     let text = format!(
         "{MODEL}metrics = ['wait', 'utilization']\n[sweep]\n\
          allocator = ['first_fit', 'best_fit', 'frame_sliding', 'naive', 'boundary_search', 'corner_boundary_search', \
@@ -611,8 +604,7 @@ fn any_number_of_allocators_stands_in_rows() {
          scheduler = ['fcfs', 'sjf']\n'workload.load' = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]\n\
          [compare]\n'workload.load' = 0.2\n"
     );
-    run_in(folder.path(), &text, &["measure.jobs=20", "replications=2"]);
-    let report = read(folder.path());
+    let (_folder, report) = reported(&text, &["measure.jobs=20", "replications=2"]);
     let [means, differences] = &report.sections[0].figures[..] else { panic!("two figures") };
     let view = &means.views[0];
     assert_eq!((view.style, view.sorted, view.x.names.len()), (Style::Rows, true, 11));
@@ -631,15 +623,11 @@ fn any_number_of_allocators_stands_in_rows() {
 
 #[test]
 fn what_is_of_fewer_replications_says_so() {
-    let folder = tempfile::tempdir().unwrap();
     let text = format!("{MODEL}metrics = ['wait']\n[sweep]\nscheduler = ['fcfs', 'sjf']\n");
-    run_in(folder.path(), &text, &[]);
+    let (folder, report) = reported(&text, &[]);
     let sentence = |report: &Report| report.sections[0].figures[0].views[0].sentence.clone();
-    assert!(!sentence(&read(folder.path())).contains("fewer"));
-    let all = fs::read_to_string(folder.path().join("runs.jsonl")).unwrap();
-    let some: Vec<&str> = all.lines().take(5).collect();
-    fs::write(folder.path().join("runs.jsonl"), some.join("\n") + "\n").unwrap();
-    let report = read(folder.path());
+    assert!(!sentence(&report).contains("fewer"));
+    let report = cut(folder.path(), 5);
     let told = sentence(&report);
     let words = "1 mean is of fewer than the 3 replications asked for so far: the faint mark.";
     assert!(told.contains(words), "{told}");

@@ -238,30 +238,30 @@ fn ten_thousand_kills_misplace_no_job_and_lose_none() {
     assert!(happened.vanished >= 50, "{happened:?}");
 }
 
+fn submit(user: u8, nodes: u32, seconds: u8, limit: u16) -> Fault {
+    let special = Special::None;
+    Fault::Submit(Wanted { user, least: nodes, most: nodes, seconds, limit, special })
+}
+
+/// Story without kills.
+fn undisturbed(predicts: bool, faults: Vec<(f64, Fault)>) -> Story {
+    Story { is_easy: true, passes: false, predicts, faults, kills: Vec::new() }
+}
+
 /// The agent takes back each requeued job within two minutes, before Slurm could start it again.
 #[test]
 fn a_requeued_job_starts_by_a_new_decision() {
     let mut happened = Happened::default();
     let policy = policy("mc1x1", "easy");
     for seconds in 0..40_u8 {
-        let job = |most: u32| Wanted {
-            user: 1,
-            least: most,
-            most,
-            seconds: 30,
-            limit: 60,
-            special: Special::None,
-        };
         let faults = vec![
-            (0.0, Fault::Submit(job(4))),
-            (1.0, Fault::Submit(job(12))),
+            (0.0, submit(1, 4, 30, 60)),
+            (1.0, submit(1, 12, 30, 60)),
             (f64::from(seconds), Fault::Requeue(usize::from(seconds % 2))),
             (f64::from(seconds) + 2.0, Fault::Down(usize::from(seconds % 16))),
             (f64::from(seconds) + 9.0, Fault::Resume(usize::from(seconds % 16))),
         ];
-        let story =
-            Story { is_easy: true, passes: false, predicts: false, faults, kills: Vec::new() };
-        play(&policy, &story, &mut happened).unwrap();
+        play(&policy, &undisturbed(false, faults), &mut happened).unwrap();
     }
     assert_eq!(happened.undecided, 0, "{happened:?}");
     assert!(happened.starts >= 110 && happened.events["take_back"] >= 40, "{happened:?}");
@@ -273,39 +273,20 @@ fn a_requeued_job_starts_by_a_new_decision() {
 #[test]
 fn a_prediction_does_not_reach_into_a_reservation() {
     let mut happened = Happened::default();
-    let job = Wanted { user: 1, least: 4, most: 4, seconds: 5, limit: 600, special: Special::None };
-    let faults = vec![(0.0, Fault::Reserve(0, 16, 60, 30)), (0.0, Fault::Submit(job))];
-    let story = Story { is_easy: true, passes: false, predicts: true, faults, kills: Vec::new() };
-    play(&policy("mc1x1", "easy"), &story, &mut happened).unwrap();
+    let faults = vec![(0.0, Fault::Reserve(0, 16, 60, 30)), (0.0, submit(1, 4, 5, 600))];
+    play(&policy("mc1x1", "easy"), &undisturbed(true, faults), &mut happened).unwrap();
     assert_eq!(happened.starts, 1, "{happened:?}");
     assert!(!happened.events.contains_key("take_back"), "{happened:?}");
 }
 
 #[test]
 fn a_predicted_end_lets_a_job_start_out_of_turn() {
-    let job = |user: u8, nodes: u32, seconds: u8, limit: u16| Wanted {
-        user,
-        least: nodes,
-        most: nodes,
-        seconds,
-        limit,
-        special: Special::None,
-    };
     // Job 2 waits for the end of job 1. Job 3 is short, but has a long time limit.
-    let faults = vec![
-        (0.0, Fault::Submit(job(0, 12, 29, 100))),
-        (3.0, Fault::Submit(job(1, 16, 5, 100))),
-        (6.0, Fault::Submit(job(2, 4, 3, 600))),
-    ];
+    let faults =
+        [(0.0, submit(0, 12, 29, 100)), (3.0, submit(1, 16, 5, 100)), (6.0, submit(2, 4, 3, 600))];
     let starts = |predicts: bool| {
-        let story = Story {
-            is_easy: true,
-            passes: false,
-            predicts,
-            faults: faults.clone(),
-            kills: Vec::new(),
-        };
         let mut happened = Happened::default();
+        let story = undisturbed(predicts, faults.to_vec());
         play(&policy("mc1x1", "easy"), &story, &mut happened).unwrap();
         happened.order
     };
@@ -340,8 +321,7 @@ impl SlurmCommands for Refusing {
 
 #[test]
 fn a_refused_placement_is_followed_by_a_pause() {
-    let job = Wanted { user: 0, least: 1, most: 1, seconds: 5, limit: 60, special: Special::None };
-    let mut slurm = Refusing(FakeSlurm::new(vec![(0.0, Fault::Submit(job))], Vec::new()), 0);
+    let mut slurm = Refusing(FakeSlurm::new(vec![(0.0, submit(0, 1, 5, 60))], Vec::new()), 0);
     let policy = policy("mc1x1", "fcfs");
     let settings = AgentSettings::default();
     let pause = settings.settle;
