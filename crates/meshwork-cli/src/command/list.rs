@@ -16,7 +16,6 @@ use crate::number::{left, width};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::wrap::wrapped;
 
-/// Kind of catalogue entries, such as allocators.
 pub(super) struct Listed {
     about: About,
     pub(super) family: &'static Family,
@@ -28,7 +27,6 @@ impl Listed {
         self.about.name
     }
 
-    /// Plural of the kind, such as `allocators`.
     pub(super) fn plural(&self) -> &'static str {
         self.about.aliases[0]
     }

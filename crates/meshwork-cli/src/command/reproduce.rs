@@ -19,7 +19,6 @@ use crate::results;
 use crate::table::{Column, print as print_table};
 use crate::wrap::wrapped;
 
-/// Prints each claim of the papers' studies with its verdict.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce) -> Ended {
     if arguments.paper.as_deref() == Some(FGD) {
         return fgd(out, arguments);

@@ -26,7 +26,6 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 /// Default of `MaxArraySize`, which limits the tasks of an array.
 const SLURM_DEFAULT: u64 = 1001;
 
-/// Writes the batch script and submits it.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -> Ended {
     let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let folder = std::path::absolute(&arguments.out)

@@ -8,7 +8,6 @@ use crate::wrap::wrapped;
 /// Width in characters of the column with the verdicts.
 const VERDICT: usize = 15;
 
-/// Prints each claim with its verdict and the numbers that decide it.
 pub(crate) fn print(out: &mut Output, judgements: &[Judgement]) -> Result<(), Stop> {
     let indent = " ".repeat(VERDICT);
     for judgement in judgements {

@@ -359,7 +359,6 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
 /// Maximum number of users or groups in a printed table. The file of results has all of them.
 const MAX_OWNERS: usize = 100;
 
-/// Results for the jobs of each user or group.
 fn print_owners(out: &mut Output, finished: &Finished, by: OwnerAttribute) -> Result<(), Stop> {
     let owner = by.name();
     let rows = &finished.summary.rows;
@@ -416,7 +415,6 @@ fn ends(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
     lengths.scan(0, sum).collect()
 }
 
-/// Prints notes on conditions that apply to the results.
 fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let mut lines = Vec::new();
     if finished.summary.rows.iter().any(|row| !row.speeds.is_empty()) {

@@ -43,7 +43,6 @@ pub(crate) struct Answer {
     pub(crate) body: Arc<Vec<u8>>,
 }
 
-/// Contents that a server sends.
 pub(crate) trait Source: Send + Sync + 'static {
     /// Content to send; `None` if the client already has it, as its entity tag `known` shows.
     fn answer(&self, resource: Resource, known: Option<&str>) -> Option<Answer>;

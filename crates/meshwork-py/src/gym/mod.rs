@@ -36,7 +36,6 @@ pub(crate) struct Step {
     pub(crate) was_invalid: bool,
 }
 
-/// Environment in which an agent takes actions.
 pub(crate) trait Env: Send {
     /// Begins an episode. Its number determines its random numbers.
     fn reset(&mut self, episode: u64) -> Result<(), String>;

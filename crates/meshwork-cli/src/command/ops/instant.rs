@@ -40,7 +40,6 @@ pub(super) fn of_pool(catalogue: &Catalogue, asked: &ops::State) -> Result<Insta
     Instant::of_pool(catalogue, &asked.state, &fits).map_err(Stop::Wrong)
 }
 
-/// Prints why a job waits, or a request would have to wait.
 pub(super) fn run_explain(out: &mut Output, instant: &Instant, asked: &ops::Explain) -> Ended {
     let explained = match (&asked.job, &asked.shape) {
         (_, Some(shape)) => {
@@ -146,7 +145,6 @@ fn describe(
     Ok(())
 }
 
-/// Prints moves that free nodes for the requested shape.
 pub(super) fn run_defrag(out: &mut Output, instant: &Instant, asked: &ops::Defrag) -> Ended {
     let request = request(&asked.shape).map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
     if asked.partition.is_some() {

@@ -30,7 +30,6 @@ const LEAST: Duration = Duration::from_millis(100);
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 
-/// Reads Slurm's files in a folder.
 pub(super) fn machine(site: &Path) -> Result<SlurmMachine, Stop> {
     SlurmMachine::of_folder(site).map_err(Stop::Wrong)
 }
@@ -96,7 +95,6 @@ impl EndsFile {
     }
 }
 
-/// Serves metrics to Prometheus.
 pub(super) struct MetricsServer {
     text: Arc<Mutex<String>>,
 }

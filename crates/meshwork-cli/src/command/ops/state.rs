@@ -392,7 +392,6 @@ pub(super) fn held_back(own: &HeldBack) -> String {
     format!("{why} ({})", own.says)
 }
 
-/// Cost of moving a job, as named on the command line.
 pub(super) fn cost(word: &str) -> Cost {
     match word {
         "nodes" => Cost::Nodes,
@@ -401,7 +400,6 @@ pub(super) fn cost(word: &str) -> Cost {
     }
 }
 
-/// Prints moves that free nodes for the requested shape.
 pub(super) fn run_defrag(out: &mut Output, catalogue: &Catalogue, asked: &ops::Defrag) -> Ended {
     let state = match read(catalogue, &asked.state, None)? {
         Named::Other(instant) => return instant::run_defrag(out, &instant, asked),

@@ -12,7 +12,6 @@ use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// Predicts starts of waiting jobs from sampled futures.
 pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
     let folder = Folder::read(&asked.site).map_err(Stop::Wrong)?;
     let given = asked.time_zone.clone().unwrap_or_default();
