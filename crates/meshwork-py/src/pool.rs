@@ -99,7 +99,7 @@ impl Pool {
         let mut pool = self.lock(py)?;
         let answer = guarded(|| ask(&mut pool));
         if answer.is_err() {
-            self.site.get().set_to(pool.site(), pool.held(), py);
+            self.site.get().set_to(pool.site(), pool.held());
             let held: u32 = pool.held().map(Nodes::len).sum();
             if held + pool.site().free_nodes() != pool.site().nodes() {
                 let snapshot = pool.snapshot();
@@ -109,7 +109,7 @@ impl Pool {
                     && guarded(|| again.restore(&snapshot)).is_ok_and(|done| done.is_ok())
                 {
                     *pool = again;
-                    self.site.get().set_to(pool.site(), pool.held(), py);
+                    self.site.get().set_to(pool.site(), pool.held());
                 }
             }
         }
@@ -129,7 +129,7 @@ impl Pool {
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         let pool = self.lock(py)?;
         if pool.site().amounts().is_some() {
-            self.site.get().set_to(pool.site(), pool.held(), py);
+            self.site.get().set_to(pool.site(), pool.held());
         }
         Ok(())
     }
@@ -267,7 +267,7 @@ impl Pool {
             .map_err(|error| wrong(format!("this is no snapshot of a pool ({error})")))?;
         self.ask(py, |pool| pool.restore(&snapshot))?.or_wrong()?;
         let pool = self.lock(py)?;
-        self.site.get().set_to(pool.site(), pool.held(), py);
+        self.site.get().set_to(pool.site(), pool.held());
         Ok(())
     }
 

@@ -155,7 +155,10 @@ pub(crate) fn from_toml<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
 }
 
 /// Converts a TOML table to a dictionary.
-pub(crate) fn from_table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn from_table<'py, 'v>(
+    py: Python<'py>,
+    table: impl IntoIterator<Item = (&'v String, &'v Value)>,
+) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (key, value) in table {
         dict.set_item(key, from_toml(py, value)?)?;
@@ -168,11 +171,7 @@ pub(crate) fn swept<'py>(
     py: Python<'py>,
     swept: &[(String, Value)],
 ) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (key, value) in swept {
-        dict.set_item(key, from_toml(py, value)?)?;
-    }
-    Ok(dict)
+    from_table(py, swept.iter().map(|(key, value)| (key, value)))
 }
 
 /// Converts a JSON value to Python.

@@ -126,12 +126,7 @@ impl Site {
     }
 
     /// Resets the site. The nodes of the placements `held` then count as allocated at time 0.
-    pub(crate) fn set_to<'n>(
-        &self,
-        model: &Model,
-        held: impl Iterator<Item = &'n Nodes>,
-        _py: Python<'_>,
-    ) {
+    pub(crate) fn set_to<'n>(&self, model: &Model, held: impl Iterator<Item = &'n Nodes>) {
         self.sync(&NodeSet::full(model.grid().nodes()));
         self.state().claims = 0;
         for placement in held {
