@@ -122,6 +122,18 @@ impl Map {
         }
     }
 
+    /// Lines of text, in which each node has a character.
+    pub(crate) fn drawn(&self, of: impl Fn(Node) -> char) -> Vec<String> {
+        let (width, height) = self.size();
+        let character = |x, y| match self.cell(x, y) {
+            Cell::Node(node) => of(node),
+            Cell::Label(label) => label,
+            Cell::Blank => ' ',
+        };
+        let line = |y| (0..width).map(|x| character(x, y)).collect::<String>();
+        (0..height).map(|y| line(y).trim_end().to_owned()).collect()
+    }
+
     fn cell_of_layers(&self, across: usize, x: usize, y: usize) -> Cell {
         let ((width, height), heading) = (self.plane(), self.heading());
         let (column, x) = (x / (self.layer_width() + GAP), x % (self.layer_width() + GAP));
@@ -245,16 +257,7 @@ mod tests {
 
     /// Picture as text, in which the letter of a node is its number modulo 26.
     fn drawn(topology: &Topology, width: usize) -> Vec<String> {
-        let map = Map::new(topology, width);
-        let (width, height) = map.size();
-        let cell = |x, y| match map.cell(x, y) {
-            Cell::Node(node) => char::from(b'a' + (node % 26) as u8),
-            Cell::Label(label) => label,
-            Cell::Blank => ' ',
-        };
-        (0..height)
-            .map(|y| (0..width).map(|x| cell(x, y)).collect::<String>().trim_end().to_owned())
-            .collect()
+        Map::new(topology, width).drawn(|node| char::from(b'a' + (node % 26) as u8))
     }
 
     #[test]

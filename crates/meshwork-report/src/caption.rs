@@ -1,3 +1,4 @@
+use super::markup::capitalized;
 use super::views::{FigureView, Series, Style};
 use meshwork_lab::findings::columns::Meanings;
 use meshwork_lab::text::number::plural;
@@ -73,7 +74,5 @@ pub(super) fn sentence(
 }
 
 pub(super) fn title(name: &str) -> String {
-    let words = name.replace('_', " ");
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    capitalized(&name.replace('_', " "))
 }

@@ -11,13 +11,16 @@ pub fn embedded(value: Json) -> PreEscaped<String> {
 }
 
 pub fn sentence(text: &str) -> String {
-    let mut letters = text.trim().chars();
-    let mut text: String =
-        letters.next().map_or_else(String::new, |c| c.to_uppercase().chain(letters).collect());
+    let mut text = capitalized(text.trim());
     if !text.is_empty() && !text.ends_with(['.', '?', '!', '…']) {
         text.push('.');
     }
     text
+}
+
+pub fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Shows parts of a text in backticks as code.

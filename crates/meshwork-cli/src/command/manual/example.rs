@@ -137,22 +137,19 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
                 ..Draft::of_schedulers()
             }
         }
-        "machine" if is_shared(catalogue, name) => Draft {
-            description: format!("what backfilling gains on this machine: {name}"),
-            machine: format!("\"{name}\""),
-            workload: SYNTHETIC.replace(
-                "\"uniform\"",
-                "{ name = \"vectors\", of = [{ cpu = 16 }, { pieces = 8, cpu = 64, mem = 100000 }] }",
-            ),
-            ..Draft::of_schedulers()
-        },
-        "machine" => Draft {
-            description: format!("what backfilling gains on this machine: {name}"),
-            machine: format!("\"{name}\""),
-            workload: SYNTHETIC
-                .replace("\"uniform\"", "{ name = \"uniform\", form = \"count\", max = 128 }"),
-            ..Draft::of_schedulers()
-        },
+        "machine" => {
+            let sizes = if is_shared(catalogue, name) {
+                "{ name = \"vectors\", of = [{ cpu = 16 }, { pieces = 8, cpu = 64, mem = 100000 }] }"
+            } else {
+                "{ name = \"uniform\", form = \"count\", max = 128 }"
+            };
+            Draft {
+                description: format!("what backfilling gains on this machine: {name}"),
+                machine: format!("\"{name}\""),
+                workload: SYNTHETIC.replace("\"uniform\"", sizes),
+                ..Draft::of_schedulers()
+            }
+        }
         "workload" => {
             let params: Vec<String> =
                 required(about).map(|p| format!("{} = {}\n", p.name, sample(p, name))).collect();

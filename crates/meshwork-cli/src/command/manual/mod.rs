@@ -18,6 +18,7 @@ use meshwork::energy;
 use meshwork::failures;
 use meshwork::registry::{About, DefaultValue, EntrySource, Kind, Param};
 use meshwork::workload::table;
+use meshwork_report::markup::capitalized;
 
 use super::list::{KINDS, Listed, capabilities, has_columns, words};
 use crate::output::{Ended, Stop, Verdict};
@@ -92,9 +93,7 @@ fn story(catalogue: &Catalogue, kind: &Listed, about: &About) -> Option<String> 
 }
 
 fn title(kind: &Listed) -> String {
-    let words = kind.plural().replace('_', " ");
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    capitalized(&kind.plural().replace('_', " "))
 }
 
 fn everything(catalogue: &Catalogue) -> String {

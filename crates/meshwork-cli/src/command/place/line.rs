@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 
 use super::LONGEST;
 use super::state::Saved;
-use crate::picture::{Cell, Letters, Map};
+use crate::picture::{Letters, Map};
 
 /// Character for a node with several jobs, in the drawing that the operation `show` returns.
 const SEVERAL: char = '+';
@@ -332,16 +332,7 @@ impl Counter {
             }
             held.push(own);
         }
-        let map = Map::new(site.topology(), WIDTH);
-        let (width, height) = map.size();
-        let cell = |x, y| match map.cell(x, y) {
-            Cell::Node(node) => owner[node as usize],
-            Cell::Label(label) => label,
-            Cell::Blank => ' ',
-        };
-        let drawing: Vec<String> = (0..height)
-            .map(|y| (0..width).map(|x| cell(x, y)).collect::<String>().trim_end().to_owned())
-            .collect();
+        let drawing = Map::new(site.topology(), WIDTH).drawn(|node| owner[node as usize]);
         let mut shown = json!({
             "at": self.named.pool().now().units(), "free": site.free_nodes(), "nodes": site.nodes()
         });

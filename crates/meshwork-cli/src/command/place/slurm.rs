@@ -106,6 +106,8 @@ impl Window {
                 let hosts = &self.allocator.site().hosts;
                 let held = |(name, nodes)| json!({ "id": name_json(name), "nodes": hosts.bracketed(nodes) });
                 let mut held: Vec<Json> = self.allocator.held().map(held).collect();
+                let (mut free, mut fragmentation) =
+                    (self.allocator.idle(), self.allocator.fragmentation());
                 if let Some(parts) =
                     self.parts.as_ref().ok().filter(|parts| parts.held().next().is_some())
                 {
@@ -117,14 +119,11 @@ impl Window {
                     held.extend(parts.held().map(
                         |(name, grants)| json!({ "id": name_json(name), "nodes": nodes(grants) }),
                     ));
-                    let (free, nodes) = (parts.idle(), self.allocator.site().whole.count());
-                    let _ =
-                        write!(out, "{}", json!({ "free": free, "nodes": nodes, "held": held }));
-                    return Ok(());
+                    (free, fragmentation) = (parts.idle(), None);
                 }
-                let (free, nodes) = (self.allocator.idle(), self.allocator.site().whole.count());
+                let nodes = self.allocator.site().whole.count();
                 let mut shown = json!({ "free": free, "nodes": nodes, "held": held });
-                if let Some(fragmentation) = self.allocator.fragmentation() {
+                if let Some(fragmentation) = fragmentation {
                     shown["fragmentation"] = fragmentation.into();
                 }
                 let _ = write!(out, "{shown}");

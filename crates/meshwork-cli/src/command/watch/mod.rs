@@ -49,9 +49,9 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) ->
         && std::io::stdout().is_terminal()
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
     let colours = on_screen && colour_is_welcome();
-    let view = View::new(title, Scene::new(point.scenario.topologies()), colours);
-    let view = view.seconds(Clock::of(&study, &point.scenario, None).unit_seconds());
-    let view = if on_screen { view.square() } else { view };
+    let mut view = View::new(title, Scene::new(point.scenario.topologies()), colours);
+    view.seconds = Clock::of(&study, &point.scenario, None).unit_seconds();
+    view.is_square = on_screen;
     let start = move || {
         let (_, live) = Live::start(&study, scenario, replication).map_err(|refused| refused.0)?;
         Ok(live)

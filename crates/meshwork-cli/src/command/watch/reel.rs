@@ -83,18 +83,8 @@ impl Reel {
         &self.view
     }
 
-    /// Scrolls the map of a machine that is larger than the page.
-    pub(super) fn pan(&mut self, columns: isize, rows: isize) {
-        self.view.pan(columns, rows);
-    }
-
-    /// Chooses the next or the previous running job, whose nodes then stand out.
-    pub(super) fn choose(&mut self, is_next: bool) {
-        self.view.choose(is_next);
-    }
-
-    pub(super) fn scroll(&mut self, lines: isize) {
-        self.view.scroll(lines);
+    pub(super) fn view_mut(&mut self) -> &mut View {
+        &mut self.view
     }
 
     /// Number of events shown so far.

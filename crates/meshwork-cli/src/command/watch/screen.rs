@@ -274,7 +274,7 @@ impl Player {
                     KeyCode::Up => (0, -4),
                     _ => (0, 4),
                 };
-                self.reel.pan(columns, rows);
+                self.reel.view_mut().pan(columns, rows);
             }
             KeyCode::Char('.') | KeyCode::Right => {
                 self.stop();
@@ -286,12 +286,12 @@ impl Player {
             KeyCode::Home => self.go(Target::Event(0)),
             KeyCode::Char('t') => self.asked = Some((true, String::new())),
             KeyCode::Char('e') => self.asked = Some((false, String::new())),
-            KeyCode::Char('j') => self.reel.scroll(1),
-            KeyCode::Char('k') => self.reel.scroll(-1),
-            KeyCode::Tab => self.reel.choose(true),
-            KeyCode::BackTab => self.reel.choose(false),
-            KeyCode::PageDown => self.reel.scroll(10),
-            KeyCode::PageUp => self.reel.scroll(-10),
+            KeyCode::Char('j') => self.reel.view_mut().scroll(1),
+            KeyCode::Char('k') => self.reel.view_mut().scroll(-1),
+            KeyCode::Tab => self.reel.view_mut().choose(true),
+            KeyCode::BackTab => self.reel.view_mut().choose(false),
+            KeyCode::PageDown => self.reel.view_mut().scroll(10),
+            KeyCode::PageUp => self.reel.view_mut().scroll(-10),
             KeyCode::Char('+' | '=') | KeyCode::Up => self.speed = (self.speed * 2.0).min(SPEEDS.1),
             KeyCode::Char('-') | KeyCode::Down => self.speed = (self.speed / 2.0).max(SPEEDS.0),
             _ => {}

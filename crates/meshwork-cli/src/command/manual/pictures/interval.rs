@@ -68,10 +68,7 @@ pub(super) fn anatomy(catalogue: &Catalogue) -> String {
             "start",
         );
     }
-    for (name, x) in NAMES.iter().zip([110, 202]) {
-        canvas.text([x, BOTTOM + 22], name, "soft small", "middle");
-    }
-    for (name, x) in NAMES.iter().zip([370, 490]) {
+    for (name, x) in NAMES.iter().cycle().zip([110, 202, 370, 490]) {
         canvas.text([x, BOTTOM + 22], name, "soft small", "middle");
     }
     let (middle, half) = known(&differences);

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
 
 use meshwork::topology::{Node, Topology, Wiring};
+use meshwork_report::markup::capitalized;
 
 use super::canvas::Canvas;
 use crate::picture::{Cell, Map};
+use crate::wrap::wrapped;
 
 /// Pixels between neighbouring nodes.
 const STEP: i32 = 52;
@@ -123,20 +125,9 @@ fn grid(topology: &Topology, words: &str) -> String {
 }
 
 fn finished(mut canvas: Canvas, [width, height]: [i32; 2], words: &str) -> String {
-    let title: String = words[..1].to_uppercase() + &words[1..];
+    let title = capitalized(words);
     // Wrap the caption to the width of the picture.
-    let mut lines: Vec<String> = vec![String::new()];
-    for word in title.split(' ') {
-        let last = lines.last_mut().expect("there is one");
-        if last.chars().count() + word.chars().count() > (width as usize - 32) / 7
-            && !last.is_empty()
-        {
-            lines.push(word.to_owned());
-        } else {
-            *last += if last.is_empty() { "" } else { " " };
-            *last += word;
-        }
-    }
+    let lines = wrapped(&title, (width as usize - 32) / 7 + 1, "");
     for (number, line) in (0..).zip(&lines) {
         canvas.text([16, height + 6 + 18 * number], line, "ink", "start");
     }

@@ -65,9 +65,9 @@ pub(super) struct View {
     /// Job whose nodes stand out while it runs.
     chosen: Option<JobId>,
     /// Whether a processor may be drawn two columns wide, so that it looks about square.
-    is_square: bool,
-    /// Seconds per unit of the run's clock, if known.
-    seconds: Option<f64>,
+    pub(super) is_square: bool,
+    /// Seconds per unit of the run's clock, if known. Times are then also shown as days and hours.
+    pub(super) seconds: Option<f64>,
 }
 
 /// Map of one site, with its position on the page.
@@ -115,18 +115,6 @@ impl View {
             is_square: false,
             seconds: None,
         }
-    }
-
-    /// Makes processors look about square, if the width of the page allows it.
-    pub(super) fn square(mut self) -> View {
-        self.is_square = true;
-        self
-    }
-
-    /// Sets the seconds per unit of the run's clock. Times are then also shown as days and hours.
-    pub(super) fn seconds(mut self, seconds: Option<f64>) -> View {
-        self.seconds = seconds;
-        self
     }
 
     /// Scrolls the map of a machine that is larger than the page.
