@@ -25,6 +25,8 @@ pub(crate) struct Pool {
     pool: Mutex<Model>,
     user: Mutex<Option<ThreadId>>,
     topology: Arc<Wired>,
+    /// The machine as seen by a strategy.
+    #[pyo3(get)]
     site: Py<Site>,
 }
 
@@ -223,12 +225,6 @@ impl Pool {
     #[getter]
     fn topology(&self) -> Topology {
         Topology(Arc::clone(&self.topology))
-    }
-
-    /// The machine as seen by a strategy.
-    #[getter]
-    fn site(&self, py: Python<'_>) -> Py<Site> {
-        self.site.clone_ref(py)
     }
 
     /// The number of free nodes.

@@ -114,11 +114,8 @@ impl Table {
                 return Ok(Bound::new(py, Buffer::list(memory))?.into_any());
             }
         }
-        let list = PyList::empty(py);
-        for row in 0..column.len() {
-            list.append(cell(py, column, row)?)?;
-        }
-        Ok(list.into_any())
+        let cells: PyResult<Vec<_>> = (0..column.len()).map(|row| cell(py, column, row)).collect();
+        cells?.into_pyobject(py)
     }
 
     /// The values of a row, in the order of the columns.

@@ -2,7 +2,7 @@
 
 use meshwork::topology::MAX_NODES;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyMapping, PySequence, PyString};
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
@@ -144,11 +144,8 @@ pub(crate) fn from_toml<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
         Value::Boolean(truth) => PyBool::new(py, *truth).to_owned().into_any(),
         Value::Datetime(date) => PyString::new(py, &date.to_string()).into_any(),
         Value::Array(items) => {
-            let list = PyList::empty(py);
-            for item in items {
-                list.append(from_toml(py, item)?)?;
-            }
-            list.into_any()
+            let items: PyResult<Vec<_>> = items.iter().map(|item| from_toml(py, item)).collect();
+            items?.into_pyobject(py)?
         }
         Value::Table(table) => from_table(py, table)?.into_any(),
     })
@@ -186,11 +183,8 @@ pub(crate) fn from_json<'py>(py: Python<'py>, value: &Json) -> PyResult<Bound<'p
         },
         Json::String(text) => PyString::new(py, text).into_any(),
         Json::Array(items) => {
-            let list = PyList::empty(py);
-            for item in items {
-                list.append(from_json(py, item)?)?;
-            }
-            list.into_any()
+            let items: PyResult<Vec<_>> = items.iter().map(|item| from_json(py, item)).collect();
+            items?.into_pyobject(py)?
         }
         Json::Object(fields) => {
             let dict = PyDict::new(py);

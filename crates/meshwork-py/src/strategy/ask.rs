@@ -26,10 +26,14 @@ use crate::place::request_for;
 #[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Ask {
     pub(super) request: Request,
+    /// The site on which the request is to be placed.
+    #[pyo3(get)]
     pub(super) site: Py<Site>,
     /// The current time.
     #[pyo3(get)]
     pub(super) now: f64,
+    /// The allocator's own random number stream.
+    #[pyo3(get)]
     pub(super) rng: Py<Rng>,
 }
 
@@ -47,18 +51,6 @@ impl Ask {
     #[getter]
     fn nodes(&self) -> u64 {
         self.request.nodes()
-    }
-
-    /// The site on which the request is to be placed.
-    #[getter]
-    fn site(&self, py: Python<'_>) -> Py<Site> {
-        self.site.clone_ref(py)
-    }
-
-    /// The allocator's own random number stream.
-    #[getter]
-    fn rng(&self, py: Python<'_>) -> Py<Rng> {
-        self.rng.clone_ref(py)
     }
 
     fn __repr__(&self) -> String {

@@ -30,16 +30,12 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::error::failed;
 use crate::guard::{give_up, note_asker};
 use crate::place::Topology;
-use crate::values::from_toml;
+use crate::values::from_table;
 
 /// Instance of a registered class, with a study's parameters.
 fn instance(kind: &'static str, params: &Params, machine: &[Wired]) -> Instance {
     made(kind, params.name(), machine, |py| {
-        let given = PyDict::new(py);
-        for (key, value) in params.table().iter().filter(|(key, _)| *key != "name") {
-            given.set_item(key, from_toml(py, value)?)?;
-        }
-        Ok(given)
+        from_table(py, params.table().iter().filter(|(key, _)| *key != "name"))
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use meshwork::offer::{Offers as Model, Proposal};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 
 use super::lent::Lent;
 use crate::error::wrong;
@@ -82,19 +82,18 @@ impl Offers {
     /// A dictionary has the index of the `site`, its number of `nodes`, its number of `free`
     /// processors, the number of processors that the job would hold (`held`), and the `speed` of
     /// the site. This draws no random numbers.
-    fn rooms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let fits = self.lent.with("offers", |offers| offers.fits())?;
-        let list = PyList::empty(py);
-        for fit in fits {
+    fn rooms<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let fits = self.lent.with("offers", |offers| offers.fits())?.into_iter();
+        let rooms = fits.map(|fit| {
             let dict = PyDict::new(py);
             dict.set_item("site", fit.site)?;
             dict.set_item("nodes", fit.nodes)?;
             dict.set_item("free", fit.free)?;
             dict.set_item("held", fit.held)?;
             dict.set_item("speed", fit.speed)?;
-            list.append(dict)?;
-        }
-        Ok(list)
+            Ok(dict)
+        });
+        rooms.collect()
     }
 
     /// Return the requested processors and the estimated run time of each other waiting job.

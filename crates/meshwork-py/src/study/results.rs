@@ -18,7 +18,7 @@ use meshwork_lab::study::input::{Input, Trace};
 use meshwork_lab::{Finished, Options, Refused, Study};
 use meshwork_report::{Maps, Report};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::PyDict;
 use serde_json::Value as Json;
 use toml::Value;
 
@@ -249,21 +249,13 @@ impl Results {
     }
 
     #[getter]
-    fn scenarios<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let list = PyList::empty(py);
-        for point in &self.finished.points {
-            list.append(values::swept(py, &point.swept)?)?;
-        }
-        Ok(list)
+    fn scenarios<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        self.finished.points.iter().map(|point| values::swept(py, &point.swept)).collect()
     }
 
     #[getter]
-    fn claims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let list = PyList::empty(py);
-        for claim in &self.finished.claims {
-            list.append(from_json(py, &claim.json())?)?;
-        }
-        Ok(list)
+    fn claims<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.finished.claims.iter().map(|claim| from_json(py, &claim.json())).collect()
     }
 
     fn summary(&self) -> Table {
