@@ -1,4 +1,3 @@
-use super::markup::capitalized;
 use super::views::{FigureView, Series, Style};
 use meshwork_lab::findings::columns::Meanings;
 use meshwork_lab::text::number::plural;
@@ -74,5 +73,7 @@ pub(super) fn sentence(
 }
 
 pub(super) fn title(name: &str) -> String {
-    capitalized(&name.replace('_', " "))
+    let words = name.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

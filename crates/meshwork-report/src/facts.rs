@@ -4,7 +4,6 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 use super::Content;
-use super::markup::capitalized;
 use meshwork_lab::findings::summary::Summary;
 use meshwork_lab::findings::unlike::unlike;
 use meshwork_lab::run::ScenarioRuns;
@@ -231,7 +230,12 @@ pub(super) fn warnings(content: &Content, summary: &Summary) -> Vec<String> {
 }
 
 fn sentences(notes: &[String]) -> Vec<String> {
-    notes.iter().map(|note| format!("{}.", capitalized(note))).collect()
+    let sentence = |note: &String| {
+        let mut letters = note.chars();
+        let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+        format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+    };
+    notes.iter().map(sentence).collect()
 }
 
 pub(super) fn notes_on_networks(content: &Content) -> Vec<String> {

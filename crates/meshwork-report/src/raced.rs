@@ -9,9 +9,8 @@ use serde::Deserialize;
 
 use super::facts::notes_on_networks;
 use super::finding::SummarySentence;
-use super::tables::{cell, plain};
 use super::views::{Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
-use super::{Content, ReportTable, Section, figures};
+use super::{Content, ReportTable, Section, TableCell, figures};
 use crate::caption::title;
 use meshwork_lab::choose::CHOICE;
 use meshwork_lab::files::{MAX_RECORDS, read_whole};
@@ -414,7 +413,8 @@ impl StoredChoice {
 
     fn table(&self, clock: &Clock, meanings: &Meanings) -> ReportTable {
         let names = std::iter::once(&self.metric).chain(&self.second);
-        let mut columns = ["candidate", "runs"].map(plain).to_vec();
+        let mut columns =
+            vec![("candidate".to_owned(), String::new()), ("runs".to_owned(), String::new())];
         columns.extend(names.clone().map(|name| {
             let unit = clock.unit(meanings.unit(name));
             let name_and_unit = if unit.is_empty() || unit == "time" {
@@ -424,18 +424,19 @@ impl StoredChoice {
             };
             (name_and_unit, meanings.summary(name).to_owned())
         }));
-        columns.push(plain("fate"));
+        columns.push(("fate".to_owned(), String::new()));
         let all = self.ranked();
         let row = |own: &&StoredCandidate| {
             // The outcomes refer to candidates by these numbers.
             let label = format!("#{} {}", own.scenario, own.label);
-            let mut row = vec![cell(label, false), cell(count(own.replications), true)];
+            let mut row =
+                vec![TableCell::of(label, false), TableCell::of(count(own.replications), true)];
             let values = [own.mean, own.second];
             row.extend(names.clone().zip(values).map(|(name, value)| {
                 let text = value.map(|value| significant(shown(value, name, clock, meanings), 4));
-                cell(text.unwrap_or_else(|| "-".to_owned()), true)
+                TableCell::of(text.unwrap_or_else(|| "-".to_owned()), true)
             }));
-            row.push(cell(own.says.clone(), false));
+            row.push(TableCell::of(own.says.clone(), false));
             row
         };
         let within = match self.within {

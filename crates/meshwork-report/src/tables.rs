@@ -44,6 +44,12 @@ pub struct TableCell {
     pub note: String,
 }
 
+impl TableCell {
+    pub(super) fn of(text: String, number: bool) -> TableCell {
+        TableCell { text, number, marked: false, note: String::new() }
+    }
+}
+
 pub(super) fn all(
     study: &Study,
     points: &[Point],
@@ -214,7 +220,7 @@ fn sizes(axes: &[PlotAxis], summary: &Summary) -> Option<ReportTable> {
     let names: Vec<String> = all.first()?.1.metrics.iter().map(|(name, _)| name.clone()).collect();
     let line = |&(index, class): &(usize, &SizeRow)| {
         let mut line = keys(axes, index);
-        line.extend([class.size, class.jobs].map(|number| cell(count(number), true)));
+        line.extend([class.size, class.jobs].map(|number| TableCell::of(count(number), true)));
         line.extend(names.iter().map(|name| number(&value(&class.metrics, name))));
         line
     };
@@ -250,7 +256,7 @@ fn keys(axes: &[PlotAxis], index: usize) -> Vec<TableCell> {
         .map(|axis| {
             let text = axis.labels[rest % axis.count()].clone();
             rest /= axis.count();
-            cell(text, matches!(axis.kind, AxisKind::Numbers(_)))
+            TableCell::of(text, matches!(axis.kind, AxisKind::Numbers(_)))
         })
         .collect();
     cells.reverse();
@@ -267,20 +273,16 @@ fn columns(axes: &[PlotAxis], metrics: &[String], meanings: &Meanings) -> Vec<(S
     axes.iter().map(|axis| plain(&axis.key)).chain(metrics.iter().map(metric)).collect()
 }
 
-pub(super) fn plain(name: &str) -> (String, String) {
+fn plain(name: &str) -> (String, String) {
     (name.to_owned(), String::new())
 }
 
-pub(super) fn cell(text: String, number: bool) -> TableCell {
-    TableCell { text, number, marked: false, note: String::new() }
-}
-
 fn word(text: &str) -> TableCell {
-    cell(text.to_owned(), false)
+    TableCell::of(text.to_owned(), false)
 }
 
 fn number(interval: &Interval) -> TableCell {
-    cell(written(&Rounded::new(interval.mean, interval.half_width)), true)
+    TableCell::of(written(&Rounded::new(interval.mean, interval.half_width)), true)
 }
 
 fn written(rounded: &Rounded) -> String {
@@ -298,5 +300,5 @@ fn difference(interval: &Interval, share: Option<f64>, same_jobs: bool) -> Table
         let sign = if share > 0.0 { "+" } else { "" };
         format!(" ({sign}{} %)", significant(100.0 * share, 2))
     });
-    TableCell { marked, ..cell(format!("{text}{star}{share}"), true) }
+    TableCell { marked, ..TableCell::of(format!("{text}{star}{share}"), true) }
 }

@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::args::ServeUntil;
 use crate::output::{Ended, Stop, Verdict};
 use crate::serve::http::Resource;
-use crate::serve::{Answer, HTML, JSON, Server, Source};
+use crate::serve::{Answer, HTML, JSON, Source};
 
 /// Shortest interval between two checks for new results.
 ///
@@ -62,7 +62,7 @@ pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> 
     let has_ended = |now: &SweepProgress| now.running + now.missing == 0;
     let mut is_over = has_ended(&made.1);
     let source = Arc::new(Folder(Mutex::new(made.0)));
-    let _server = Server::told(Arc::<Folder>::clone(&source))?;
+    let _server = super::run_live::serve(Arc::<Folder>::clone(&source))?;
     let mut version = 1;
     loop {
         if is_over && !until.stays() {

@@ -18,7 +18,6 @@ use crate::args::Run;
 use crate::memory::Memory;
 use crate::output::{Ended, Output, Stop, Verdict, say, warn};
 use crate::results;
-use crate::serve::Server;
 
 /// Maximum number of failures that are printed, each with a different reason.
 const MAX_FAILURES: usize = 10;
@@ -61,7 +60,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
         None => None,
     };
     // The server stops when this value is dropped at the end of the function.
-    let _server = watched.clone().map(|watched| Server::told(watched)).transpose()?;
+    let _server = watched.clone().map(|watched| run_live::serve(watched)).transpose()?;
     let mut verdict = Verdict::Done;
     for (i, (study, folder)) in studies.iter().zip(folders).enumerate() {
         if let Some(watched) = &watched {

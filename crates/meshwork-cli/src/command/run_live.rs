@@ -19,9 +19,9 @@ use meshwork_report::{Content, Report};
 use serde_json::{Value as Json, json};
 
 use crate::args::ServeUntil;
-use crate::output::tell;
+use crate::output::{Stop, tell};
 use crate::serve::http::Resource;
-use crate::serve::{Answer, HTML, JSON, Source};
+use crate::serve::{Answer, HTML, JSON, Server, Source};
 
 /// Largest number of listed waiting jobs.
 const MAX_WAITING: usize = 20;
@@ -267,6 +267,18 @@ fn machine(view: &RunSnapshot) -> Json {
         "running": scene.running().len(), "waiting": scene.waiting().len(), "finished": scene.finished(),
         "recording": Recording::still(scenario, *replication, scene, MAX_WAITING),
     })
+}
+
+/// Starts a server and prints its address.
+///
+/// # Errors
+///
+/// If no port is available.
+pub(super) fn serve(source: Arc<dyn Source>) -> Result<Server, Stop> {
+    let server = Server::start(source)
+        .map_err(|error| Stop::Failed(format!("--serve: no port can be had ({error})")))?;
+    tell(&format!("Watch at {}", server.address()));
+    Ok(server)
 }
 
 /// Keeps the server running after the last run.

@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::output::{Stop, tell};
 use http::{Refusal, Request, Resource};
 
 /// Maximum number of open connections. Clients beyond it get the HTTP status 503.
@@ -68,14 +67,6 @@ impl Server {
         let serve = move || listen(&listener, address.port(), &closing, &source);
         let listener = Some(thread::Builder::new().name("serve".to_owned()).spawn(serve)?);
         Ok(Server { address, is_closing, listener })
-    }
-
-    /// Starts the server of `--serve` and prints its address.
-    pub(crate) fn told(source: Arc<dyn Source>) -> Result<Server, Stop> {
-        let server = Server::start(source)
-            .map_err(|error| Stop::Failed(format!("--serve: no port can be had ({error})")))?;
-        tell(&format!("Watch at {}", server.address()));
-        Ok(server)
     }
 
     pub(crate) fn address(&self) -> String {
