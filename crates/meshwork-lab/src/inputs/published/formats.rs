@@ -15,6 +15,13 @@ const fn jobs(columns: &'static [Mapped]) -> Holds {
     Holds::Jobs { columns, one_per: None, skipped: &[] }
 }
 
+/// Table that `sacct` wrote, in the form that has all columns in `marks`.
+const fn sacct(marks: &'static [&'static str]) -> Published {
+    let no_place =
+        &["state", "nodelist", "qos", "priority", "reason", "constraints", "reservation"];
+    Published { name: "sacct of Slurm", marks, holds: jobs(SACCT_COLUMNS), no_place }
+}
+
 const HOUR: f64 = 3600.0;
 
 pub(super) static FORMATS: [Published; 19] = [
@@ -256,18 +263,8 @@ pub(super) static FORMATS: [Published; 19] = [
         ]),
         no_place: &["pri", "mszl", "econ", "freq_req", "jobenv_req", "pclass", "exit state"],
     },
-    Published {
-        name: "sacct of Slurm",
-        marks: &["submit", "start", "end", "alloctres"],
-        holds: jobs(SACCT_COLUMNS),
-        no_place: SACCT_LEFT_OUT,
-    },
-    Published {
-        name: "sacct of Slurm",
-        marks: &["submit", "start", "end", "reqtres"],
-        holds: jobs(SACCT_COLUMNS),
-        no_place: SACCT_LEFT_OUT,
-    },
+    sacct(&["submit", "start", "end", "alloctres"]),
+    sacct(&["submit", "start", "end", "reqtres"]),
     Published {
         name: "Kueue, its workloads",
         marks: &["podSets"],
@@ -307,12 +304,7 @@ pub(super) static FORMATS: [Published; 19] = [
         ]),
         no_place: &["state", "maxrss", "totalcpu", "qos", "nodelist"],
     },
-    Published {
-        name: "sacct of Slurm",
-        marks: &["submit", "start", "end", "reqcpus"],
-        holds: jobs(SACCT_COLUMNS),
-        no_place: SACCT_LEFT_OUT,
-    },
+    sacct(&["submit", "start", "end", "reqcpus"]),
     Published {
         name: HISTORY,
         marks: &["id", "attempt", "submit", "nodelist", "by"],
@@ -332,7 +324,7 @@ pub(super) static FORMATS: [Published; 19] = [
 /// Columns of a table that `sacct` wrote. An amount is taken from the first column that has it.
 /// Allocated amounts come before requested ones, and trackable resources (TRES) before nodes and
 /// tasks.
-static SACCT_COLUMNS: &[Mapped] = &[
+const SACCT_COLUMNS: &[Mapped] = &[
     of("job", Id("jobidraw")),
     of("job", Id("jobid")),
     of("submit", Of("submit")),
@@ -360,9 +352,6 @@ static SACCT_COLUMNS: &[Mapped] = &[
     of("group", Of("account")),
     of("queue", Of("partition")),
 ];
-
-const SACCT_LEFT_OUT: &[&str] =
-    &["state", "nodelist", "qos", "priority", "reason", "constraints", "reservation"];
 
 pub(super) const HISTORY: &str = "a Meshwork site, its history";
 

@@ -9,7 +9,7 @@ mod slurm;
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read as _;
 
 use meshwork::workload::Inputs as _;
@@ -282,13 +282,9 @@ impl Published {
             Holds::Nothing(_) => Vec::new(),
         };
         all.extend(self.no_place);
-        let mut once = Vec::new();
-        all.into_iter().for_each(|name| {
-            if !once.contains(&name) {
-                once.push(name);
-            }
-        });
-        once
+        let mut once = BTreeSet::new();
+        all.retain(|name| once.insert(*name));
+        all
     }
 }
 
@@ -504,6 +500,27 @@ impl<'a> Reading<'a> {
 }
 
 impl Recognized {
+    /// Rows of a trace in JSON, whose format is the one with the column `mark`.
+    ///
+    /// `cell` gives the value of a row in a column.
+    fn of_json<R>(
+        mark: &str,
+        rows: impl Iterator<Item = (u64, R)>,
+        cell: impl Fn(&R, &str) -> Option<Cell<'static>>,
+    ) -> Recognized {
+        let is_own = |format: &&Published| format.marks.contains(&mark);
+        let format = FORMATS.iter().find(is_own).expect("the list has it");
+        let read = format.columns();
+        let rows = rows.map(|(line, row)| {
+            let mut cells = [const { None }; MOST];
+            for (own, column) in cells.iter_mut().zip(&read) {
+                *own = cell(&row, column).filter(|cell| !is_none(cell));
+            }
+            Given { line, cells }
+        });
+        Recognized { rows: rows.collect(), format, read, unknown: Vec::new() }
+    }
+
     fn get<'a>(&'a self, given: &'a Given, column: &str) -> Option<&'a Cell<'static>> {
         let at = self.read.iter().position(|own| *own == column)?;
         given.cells[at].as_ref()
@@ -572,22 +589,16 @@ impl Recognized {
                 self.amount(given, column)?.and_then(|number| positive(tidy(number * factor)))
             }
             Source::Product(one, other, factor) => {
-                match (self.amount(given, one)?, self.amount(given, other)?) {
-                    (Some(one), Some(other)) => positive(tidy(one * other * factor)),
-                    _ => None,
-                }
+                let both = self.amount(given, one)?.zip(self.amount(given, other)?);
+                both.and_then(|(one, other)| positive(tidy(one * other * factor)))
             }
             Source::Share(all, among) => {
-                match (self.amount(given, all)?, self.amount(given, among)?) {
-                    (Some(all), Some(among)) if among > 0.0 => positive(all / among),
-                    _ => None,
-                }
+                let both = self.amount(given, all)?.zip(self.amount(given, among)?);
+                both.filter(|both| both.1 > 0.0).and_then(|(all, among)| positive(all / among))
             }
             Source::Between(begin, end) => {
-                match (self.instant(given, begin)?, self.instant(given, end)?) {
-                    (Some(begin), Some(end)) => positive(value(&end) - value(&begin)),
-                    _ => None,
-                }
+                let both = self.instant(given, begin)?.zip(self.instant(given, end)?);
+                both.and_then(|(begin, end)| positive(value(&end) - value(&begin)))
             }
             Source::If(column, value, ours) => {
                 let is_it = self.text(given, column).is_some_and(|text| text == value);
@@ -611,10 +622,8 @@ impl Recognized {
                 Some(Cell::Text(Cow::Borrowed(ours)))
             }
             Source::Hour(day, hour) => {
-                match (self.amount(given, day)?, self.amount(given, hour)?) {
-                    (Some(day), Some(hour)) => Some(Cell::Number(day * 86_400.0 + hour * 3600.0)),
-                    _ => None,
-                }
+                let both = self.amount(given, day)?.zip(self.amount(given, hour)?);
+                both.map(|(day, hour)| Cell::Number(day * 86_400.0 + hour * 3600.0))
             }
             Source::Limit(column) => {
                 let Some(text) = self.text(given, column) else { return Ok(None) };

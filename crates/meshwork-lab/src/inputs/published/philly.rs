@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use meshwork::workload::table::Cell;
 use serde::Deserialize;
 
-use super::{FORMATS, Given, MOST, Recognized, is_none};
+use super::Recognized;
 use meshwork_slurm::date::unix_seconds;
 
 #[derive(Deserialize)]
@@ -36,18 +36,7 @@ pub(super) fn read(path: &str, text: &str) -> Result<Recognized, String> {
     let jobs: Vec<PhillyJob> = serde_json::from_str(text).map_err(|error| {
         format!("{path}: this is no list of jobs as in Philly's cluster_job_log ({error})")
     })?;
-    let format =
-        FORMATS.iter().find(|format| format.marks.contains(&"attempts")).expect("the list has it");
-    let read = format.columns();
-    let rows = (1..).zip(&jobs).map(|(line, job)| {
-        let mut cells = [const { None }; MOST];
-        for (cell, column) in cells.iter_mut().zip(&read) {
-            *cell = job.cell(column).filter(|cell| !is_none(cell));
-        }
-        Given { line, cells }
-    });
-    let rows = rows.collect();
-    Ok(Recognized { format, read, unknown: Vec::new(), rows })
+    Ok(Recognized::of_json("attempts", (1..).zip(&jobs), |job, column| job.cell(column)))
 }
 
 fn text(text: Option<&String>) -> Option<Cell<'static>> {
