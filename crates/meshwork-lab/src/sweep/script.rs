@@ -136,9 +136,7 @@ impl Script {
         let mut text = "#!/bin/bash\n".to_owned();
         let arrays = self.arrays();
         let index = self.index();
-        for line in self.directives(arrays[0].1) {
-            writeln!(text, "{line}").expect("a text takes all");
-        }
+        text += &self.directives(self.options(arrays[0].1));
         let budget = (self.time - self.time / LAST_PART).as_secs().max(1);
         let settings = self.settings();
         let (command, what, limit) = match &self.race {
@@ -187,17 +185,27 @@ impl Script {
         }
     }
 
-    fn directives(&self, count: u64) -> Vec<String> {
+    /// Lines with options for the workload manager, and with the names of queue and account.
+    fn directives(&self, mut options: Vec<String>) -> String {
+        let (mark, queue, account) = match self.engine {
+            BatchSystem::Slurm => ("SBATCH", "--partition=", "--account="),
+            BatchSystem::Pbs => ("PBS", "-q ", "-A "),
+            BatchSystem::Lsf => ("BSUB", "-q ", "-P "),
+            // HyperQueue has neither queues nor accounts.
+            BatchSystem::Hq => ("HQ", "", ""),
+        };
+        for (option, value) in [(queue, &self.partition), (account, &self.account)] {
+            let value = value.iter().filter(|_| !option.is_empty());
+            options.extend(value.map(|value| format!("{option}{value}")));
+        }
+        options.iter().map(|option| format!("#{mark} {option}\n")).collect()
+    }
+
+    fn options(&self, count: u64) -> Vec<String> {
         let tasks = self.tasks(count);
         let is_array = self.shards > 1;
         let (job, mebibytes) = (self.job(), self.memory.div_ceil(1 << 20));
         let clock = clock(self.time);
-        let of = |engine: &str, lines: Vec<String>| -> Vec<String> {
-            lines.into_iter().map(|line| format!("#{engine} {line}")).collect()
-        };
-        let word = |option: &str, value: &Option<String>| {
-            value.iter().map(|value| format!("{option}{value}")).collect::<Vec<String>>()
-        };
         match self.engine {
             BatchSystem::Slurm => {
                 let mut lines = vec![format!("--job-name={job}")];
@@ -212,9 +220,7 @@ impl Script {
                     "--requeue".to_owned(),
                     "--signal=B:TERM@60".to_owned(),
                 ]);
-                lines.extend(word("--partition=", &self.partition));
-                lines.extend(word("--account=", &self.account));
-                of("SBATCH", lines)
+                lines
             }
             BatchSystem::Pbs => {
                 let mut lines = vec![format!("-N {job}")];
@@ -226,9 +232,7 @@ impl Script {
                     "-j oe".to_owned(),
                     "-r y".to_owned(),
                 ]);
-                lines.extend(word("-q ", &self.partition));
-                lines.extend(word("-A ", &self.account));
-                of("PBS", lines)
+                lines
             }
             BatchSystem::Lsf => {
                 let tasks = if is_array { tasks } else { String::new() };
@@ -242,9 +246,7 @@ impl Script {
                     "-r".to_owned(),
                     "-wa TERM -wt 1".to_owned(),
                 ]);
-                lines.extend(word("-q ", &self.partition));
-                lines.extend(word("-P ", &self.account));
-                of("BSUB", lines)
+                lines
             }
             BatchSystem::Hq => {
                 let mut lines = vec![format!("--name {job}")];
@@ -255,7 +257,7 @@ impl Script {
                     format!("--stdout {}", self.log("%{JOB_ID}_%{TASK_ID}.log")),
                     format!("--stderr {}", self.log("%{JOB_ID}_%{TASK_ID}.err")),
                 ]);
-                of("HQ", lines)
+                lines
             }
         }
     }
@@ -306,43 +308,23 @@ impl Script {
     pub fn collect_text(&self) -> String {
         let job: String = format!("c{}", self.job()).chars().take(15).collect();
         let log = self.log(&format!("{}.collect.log", self.number));
-        let directives = match self.engine {
-            BatchSystem::Slurm => {
-                let mut lines = vec![
-                    format!("#SBATCH --job-name={job}"),
-                    "#SBATCH --ntasks=1 --cpus-per-task=1 --mem=1G --time=01:00:00".to_owned(),
-                    format!("#SBATCH --output={log}"),
-                ];
-                lines.extend(self.partition.iter().map(|p| format!("#SBATCH --partition={p}")));
-                lines.extend(self.account.iter().map(|a| format!("#SBATCH --account={a}")));
-                lines
-            }
-            BatchSystem::Pbs => {
-                let mut lines = vec![
-                    format!("#PBS -N {job}"),
-                    "#PBS -l select=1:ncpus=1:mem=1gb -l walltime=01:00:00".to_owned(),
-                    format!("#PBS -j oe -o {log}"),
-                ];
-                lines.extend(self.partition.iter().map(|p| format!("#PBS -q {p}")));
-                lines.extend(self.account.iter().map(|a| format!("#PBS -A {a}")));
-                lines
-            }
+        let options = match self.engine {
+            BatchSystem::Slurm => vec![
+                format!("--job-name={job}"),
+                "--ntasks=1 --cpus-per-task=1 --mem=1G --time=01:00:00".to_owned(),
+                format!("--output={log}"),
+            ],
+            BatchSystem::Pbs => vec![
+                format!("-N {job}"),
+                "-l select=1:ncpus=1:mem=1gb -l walltime=01:00:00".to_owned(),
+                format!("-j oe -o {log}"),
+            ],
             BatchSystem::Lsf => {
-                let mut lines = vec![
-                    format!("#BSUB -J {job}"),
-                    "#BSUB -n 1 -M 1024MB -W 60".to_owned(),
-                    format!("#BSUB -o {log}"),
-                ];
-                lines.extend(self.partition.iter().map(|p| format!("#BSUB -q {p}")));
-                lines.extend(self.account.iter().map(|a| format!("#BSUB -P {a}")));
-                lines
+                vec![format!("-J {job}"), "-n 1 -M 1024MB -W 60".to_owned(), format!("-o {log}")]
             }
             BatchSystem::Hq => Vec::new(),
         };
-        let mut text = "#!/bin/bash\n".to_owned();
-        for line in directives {
-            writeln!(text, "{line}").expect("a text takes all");
-        }
+        let mut text = format!("#!/bin/bash\n{}", self.directives(options));
         let (command, folder) = (self.command.join(" "), self.folder.display());
         match &self.race {
             None => writeln!(text, "exec {command} collect {folder}").expect("a text takes all"),
@@ -365,20 +347,18 @@ impl Script {
     /// `None` if the workload manager cannot make a job wait for others.
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();
+        let after = jobs.join(":");
         let words: Vec<String> = match self.engine {
             BatchSystem::Slurm => vec![
                 "sbatch".to_owned(),
                 "--parsable".to_owned(),
-                format!("--dependency=afterany:{}", jobs.join(":")),
+                format!("--dependency=afterany:{after}"),
                 "--kill-on-invalid-dep=yes".to_owned(),
                 path,
             ],
-            BatchSystem::Pbs => vec![
-                "qsub".to_owned(),
-                "-W".to_owned(),
-                format!("depend=afterany:{}", jobs.join(":")),
-                path,
-            ],
+            BatchSystem::Pbs => {
+                vec!["qsub".to_owned(), "-W".to_owned(), format!("depend=afterany:{after}"), path]
+            }
             BatchSystem::Lsf => {
                 let ended: Vec<String> = jobs.iter().map(|job| format!("ended({job})")).collect();
                 let input = Some(self.collect_path());
