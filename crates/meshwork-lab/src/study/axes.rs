@@ -125,30 +125,23 @@ impl Layout {
     pub fn of(axes: &[PlotAxis], along: Option<usize>) -> Layout {
         let mut rest: Vec<usize> =
             (0..axes.len()).filter(|&i| axes[i].count() > 1 && Some(i) != along).collect();
-        let is_given = along.is_some();
-        let many = |&i: &usize| axes[i].kind == AxisKind::Names && axes[i].count() > MAX_COLOURS;
-        let many = if is_given {
-            None
-        } else {
-            take(&mut rest, many, |i| (axes[i].contrasted, axes[i].count()))
+        let contrasted = |i: usize| (axes[i].contrasted, axes[i].count());
+        let many = |&i: &usize| {
+            along.is_none() && axes[i].kind == AxisKind::Names && axes[i].count() > MAX_COLOURS
         };
+        let many = take(&mut rest, many, contrasted);
         let along = along.or(many).or_else(|| {
-            let numbers =
-                |&i: &usize| axes[i].is_line() && matches!(axes[i].kind, AxisKind::Numbers(_));
-            take(&mut rest, numbers, |i| (!axes[i].contrasted, axes[i].count()))
-                .or_else(|| {
-                    let is_line = |&i: &usize| axes[i].is_line();
-                    take(&mut rest, is_line, |i| (!axes[i].contrasted, axes[i].count()))
-                })
-                .or_else(|| take(&mut rest, |_| true, |i| (!axes[i].contrasted, axes[i].count())))
+            let uncontrasted = |i: usize| (!axes[i].contrasted, axes[i].count());
+            let is_line = |&i: &usize| axes[i].is_line();
+            let is_of_numbers =
+                |i: &usize| is_line(i) && matches!(axes[*i].kind, AxisKind::Numbers(_));
+            take(&mut rest, is_of_numbers, uncontrasted)
+                .or_else(|| take(&mut rest, is_line, uncontrasted))
+                .or_else(|| take(&mut rest, |_| true, uncontrasted))
         });
-        let few = |most: usize| move |&i: &usize| axes[i].count() <= most;
-        let colour = if many.is_some() {
-            None
-        } else {
-            take(&mut rest, few(MAX_COLOURS), |i| (axes[i].contrasted, axes[i].count()))
-        };
-        let panel = take(&mut rest, few(MAX_PANELS), |i| (axes[i].contrasted, axes[i].count()));
+        let few = |&i: &usize| many.is_none() && axes[i].count() <= MAX_COLOURS;
+        let colour = take(&mut rest, few, contrasted);
+        let panel = take(&mut rest, |&i| axes[i].count() <= MAX_PANELS, contrasted);
         Layout { along, colour, panel, chosen: rest }
     }
 

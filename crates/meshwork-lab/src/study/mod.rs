@@ -242,27 +242,19 @@ impl Study {
         for text in settings {
             let (key, value) = assignment(text)?;
             // The command line overrides a key of the file that excludes this one.
-            match key.as_str() {
-                "replications" => {
-                    PRECISION.into_iter().chain(["windows"]).for_each(|other| {
-                        document.remove(other);
-                    });
-                }
-                "precision" => {
-                    document.remove("replications");
-                    document.remove("windows");
-                }
-                // For most workloads, `load` and `scale.load` mean the same.
-                "workload.load" => {
-                    let scale = document.get_mut("workload").and_then(|own| own.get_mut("scale"));
-                    scale.and_then(Value::as_table_mut).map(|scale| scale.remove("load"));
-                }
+            let excluded: &[&str] = match key.as_str() {
+                "replications" => &[&PRECISION[..], &["windows"]].concat(),
+                "precision" => &["replications", "windows"],
                 "windows" | "windows.length" | "windows.stride" => {
-                    ["replications"].into_iter().chain(PRECISION).for_each(|other| {
-                        document.remove(other);
-                    });
+                    &[&PRECISION[..], &["replications"]].concat()
                 }
-                _ => {}
+                _ => &[],
+            };
+            document.retain(|key, _| !excluded.contains(&key));
+            // For most workloads, `load` and `scale.load` mean the same.
+            if key == "workload.load" {
+                let scale = document.get_mut("workload").and_then(|own| own.get_mut("scale"));
+                scale.and_then(Value::as_table_mut).map(|scale| scale.remove("load"));
             }
             // In `[sweep]` and `[compare]`, a dotted path is a single key, so it is quoted.
             let plain = plain(&key);
