@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use meshwork::registry::Problem;
 use meshwork::workload::swf::header;
 use meshwork::workload::table::Listed;
 use meshwork::workload::{Inputs as _, Rows, WorkloadError};
+use toml::Value;
 
 use crate::files::{FileError, write_whole};
 use crate::findings::claims::{self, Judgement};
@@ -20,7 +21,7 @@ use crate::run::keys::PointKeys;
 use crate::run::memory;
 use crate::run::store::{RUNS, Store, StoreError, WHOLE};
 use crate::run::stored::order;
-use crate::run::{Results, RunProgress, Runner, Watcher, cuts, joboutput, windows};
+use crate::run::{Results, RunProgress, Runner, Watcher, cuts, joboutput, simulated, windows};
 use crate::study::asked::{EXPERIMENT, Span, StudyRequest};
 use crate::study::clock::Clock;
 use crate::study::expand::{self, Point, expand};
@@ -28,6 +29,7 @@ use crate::study::input::{Input, Trace};
 use crate::study::sample::sample;
 use crate::study::{Refused, Study};
 use crate::text::label;
+use crate::threads::into_inner;
 
 pub struct Options<'a> {
     pub out: Option<PathBuf>,
@@ -105,28 +107,13 @@ pub struct Finished {
 /// # Ok::<(), meshwork_lab::Refused>(())
 /// ```
 pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
-    let Prepared { points, inputs, files, spans } =
-        prepare(study, options.threads, options.max_memory, options.out.is_some())?;
-    memory::check_results(study, &points, options.max_memory)?;
+    let prepared = prepare(study, options.threads, options.max_memory, options.out.is_some())?;
+    memory::check_results(study, &prepared.points, options.max_memory)?;
     let mut warnings = Vec::new();
-    let store = match &options.out {
-        Some(folder) => {
-            if !options.replace {
-                must_be_its_own(study, folder)?;
-            }
-            let store = Store::open(folder, &options.build)?;
-            warnings.extend_from_slice(store.warnings());
-            warnings.extend(keep_study(study, folder)?);
-            StudyRequest {
-                spans,
-                build: options.build.clone(),
-                ..StudyRequest::of(study, &known_inputs(&points, &inputs))
-            }
-            .write(folder)?;
-            Some(Mutex::new(store))
-        }
-        None => None,
-    };
+    let open =
+        |folder| prepared.open(study, folder, &options.build, options.replace, &mut warnings);
+    let store = options.out.as_deref().map(open).transpose()?;
+    let Prepared { points, inputs, files, .. } = prepared;
     let jobs = options.out.clone().filter(|_| !study.jobs.is_empty());
     if !study.jobs.is_empty() && jobs.is_none() {
         warnings.push(format!(
@@ -141,9 +128,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
         points: &points,
         inputs: &inputs,
         replications: &study.replications,
-        simulate: &|scenario, replication, observer| {
-            scenario.run(replication, &files, observer).map_err(|error| error.to_string())
-        },
+        simulate: &|scenario, number, observer| simulated(scenario, number, &files, observer),
         build: &options.build,
         store,
         jobs: jobs.map(|folder| (folder, study.jobs.clone())),
@@ -157,7 +142,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     warnings.extend(options.out.as_ref().and_then(|folder| outdated(folder, results.outdated)));
     let summary = Summary::of(study, &points, &results);
     let claims = claims::judge(study, &points, &results);
-    let mut failures = failed_runs(study, &summary);
+    let mut failures: Vec<String> = failed_runs(study, &summary).collect();
     failures.extend(results.store_error.clone());
     if let Some(folder) = options.out.as_ref().filter(|_| !results.stopped) {
         if let Some(store) = store {
@@ -184,7 +169,7 @@ pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     windows::open(study, &mut points, &Files::of(study))?;
     let summary = Summary::of(study, &points, &results);
     let claims = claims::judge(study, &points, &results);
-    let failures = failed_runs(study, &summary);
+    let failures = failed_runs(study, &summary).collect();
     let clock =
         points.first().map_or_else(Clock::default, |point| Clock::of(study, &point.scenario, None));
     Ok(Finished { points, results, summary, claims, clock, warnings: Vec::new(), failures })
@@ -198,7 +183,7 @@ fn settle(
     build: &str,
     store: Mutex<Store>,
 ) -> Result<(), StoreError> {
-    let mut store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut store = into_inner(store);
     if store.is_broken() {
         return Ok(());
     }
@@ -217,6 +202,35 @@ pub(crate) struct Prepared {
     pub(crate) files: Files,
     /// Logs that the study simulates in windows (periods), each with the time span of its jobs.
     pub(crate) spans: Vec<Span>,
+}
+
+impl Prepared {
+    pub(crate) fn request(&self, study: &Study, build: &str) -> StudyRequest {
+        StudyRequest {
+            spans: self.spans.clone(),
+            build: build.to_owned(),
+            ..StudyRequest::of(study, &known_inputs(&self.points, &self.inputs))
+        }
+    }
+
+    /// Opens the store of a results folder, and records there which study is run.
+    pub(crate) fn open(
+        &self,
+        study: &Study,
+        folder: &Path,
+        build: &str,
+        replace: bool,
+        warnings: &mut Vec<String>,
+    ) -> Result<Mutex<Store>, Refused> {
+        if !replace {
+            must_be_its_own(study, folder)?;
+        }
+        let store = Store::open(folder, build)?;
+        warnings.extend_from_slice(store.warnings());
+        warnings.extend(keep_study(study, folder)?);
+        self.request(study, build).write(folder)?;
+        Ok(Mutex::new(store))
+    }
 }
 
 /// Makes a study's scenarios, and checks input files, the used parts of logs, and needed memory.
@@ -360,7 +374,7 @@ pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused>
     StudyRequest { left_out, ..StudyRequest::of(study, &BTreeMap::new()) }.write(folder)
 }
 
-pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, Input> {
+fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, Input> {
     let mut known = BTreeMap::new();
     for (point, input) in points.iter().zip(inputs) {
         let Some(input) = input else { continue };
@@ -387,7 +401,7 @@ pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Re
 }
 
 /// Fails if the results folder holds another study, or tables without a study.
-pub(crate) fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
+fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
     if let Some(says) = another(study, folder)? {
         return Err(Refused(format!(
             "{says}: give another folder, or `--replace` (from Python `replace=True`) to have the \
@@ -409,7 +423,7 @@ pub(crate) fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refuse
 
 /// Writes the text of the study to `experiment.toml`. Returns a warning if this replaces another
 /// study, or an earlier text of the same study.
-pub(crate) fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
+fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let path = folder.join(EXPERIMENT);
     let before = std::fs::read(&path).ok();
     if before.as_deref() == Some(study.source.as_bytes()) {
@@ -426,18 +440,22 @@ pub(crate) fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>,
     }))
 }
 
-fn failed_runs(study: &Study, summary: &Summary) -> Vec<String> {
-    let mut sentences = Vec::new();
-    for row in &summary.rows {
-        let swept = label(&row.swept);
-        for (replication, message) in &row.failures {
-            let place = if swept.is_empty() { String::new() } else { format!("{swept}, ") };
-            sentences.push(format!(
-                "{}: the run of {place}replication {} failed: {message}",
-                study.file,
-                replication + 1
-            ));
-        }
-    }
-    sentences
+fn failed_runs(study: &Study, summary: &Summary) -> impl Iterator<Item = String> {
+    summary.rows.iter().flat_map(|row| {
+        let failed = row.failures.iter();
+        failed.map(|(replication, message)| failure(study, &row.swept, *replication, message))
+    })
+}
+
+/// Sentence on a failed run: its scenario, its replication from 1, and the error message.
+pub(crate) fn failure(
+    study: &Study,
+    swept: &[(String, Value)],
+    replication: u64,
+    message: &str,
+) -> String {
+    let swept = label(swept);
+    let place = if swept.is_empty() { String::new() } else { format!("{swept}, ") };
+    let number = replication + 1;
+    format!("{}: the run of {place}replication {number} failed: {message}", study.file)
 }

@@ -272,10 +272,10 @@ impl ReadState {
         let placed = |id: &Json, site: usize, placement: &Placement| {
             let grid = topologies[site].grid();
             let mut nodes = placement.nodes(grid);
+            let first: u32 = topologies[..site].iter().map(|site| site.nodes()).sum();
             let mut start = json!({ "id": id });
             match &self.names {
                 Some(names) => {
-                    let first: u32 = topologies[..site].iter().map(|site| site.nodes()).sum();
                     nodes.sort_unstable();
                     let names = nodes.iter().map(|node| names[(first + node) as usize].as_str());
                     start["nodes"] = json!(hostlist::bracketed(names));
@@ -287,7 +287,6 @@ impl ReadState {
             }
             if let Some(mut parts) = NodePartText::all_of(placement, &topologies[site]) {
                 if let Some(names) = &self.names {
-                    let first: u32 = topologies[..site].iter().map(|site| site.nodes()).sum();
                     let name = |node: &Json| {
                         node.as_u64().map(|node| &names[first as usize + node as usize])
                     };

@@ -56,3 +56,8 @@ pub fn pool(threads: usize) -> Result<ThreadPool, NoThreads> {
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// Content of a mutex, even if a thread panicked while it held the lock.
+pub(crate) fn into_inner<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}

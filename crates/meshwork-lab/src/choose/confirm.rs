@@ -21,6 +21,7 @@ use crate::statistics::{half_width, mean};
 use crate::study::expand::Point;
 use crate::study::input::Input;
 use crate::study::{Refused, Replications, Study};
+use crate::threads::into_inner;
 
 /// Number of fresh replications of the winner. The baseline has equally many.
 const FRESH: u64 = 20;
@@ -204,9 +205,7 @@ impl Confirmation<'_> {
             ..*runner
         };
         let results = again.rounds(options.threads, vec![count; 2], &mut |_, _| {})?;
-        runner.store = again.store.map(|store| {
-            Mutex::new(store.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
-        });
+        runner.store = again.store.map(|store| Mutex::new(into_inner(store)));
         Ok(results)
     }
 

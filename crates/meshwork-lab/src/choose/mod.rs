@@ -13,7 +13,6 @@ mod rounds;
 mod winner;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use meshwork::registry::Problem;
 use toml::Value;
@@ -21,18 +20,15 @@ use toml::Value;
 use crate::files::write_whole;
 use crate::findings::columns::HIGHEST;
 use crate::findings::notes::{of_networks, under_overload};
-use crate::inputs::Files;
-use crate::lab::{Prepared, keep_study, known_inputs, must_be_its_own, outdated, prepare};
+use crate::lab::{Prepared, outdated, prepare};
 use crate::run::build::standard;
-use crate::run::store::Store;
-use crate::run::{RunProgress, Runner, ScenarioRuns, has_same_jobs, windows};
+use crate::run::{RunProgress, Runner, ScenarioRuns, has_same_jobs, simulated, windows};
 use crate::statistics::trend::is_growing;
-use crate::study::asked::{Span, StudyRequest};
 use crate::study::clock::Clock;
 use crate::study::expand::{Point, count};
-use crate::study::input::Input;
 use crate::study::{Axis, Refused, Replications, Study, is_within};
 use crate::text::label;
+use crate::threads::into_inner;
 use confirm::{Confirmation, Gain, Held};
 use outcome::{ChoiceOutcome, Parts, RaceEnd};
 use race::{Field, MAX_REPLICATIONS, NoValue, RaceRules};
@@ -173,10 +169,7 @@ impl Field for Columns<'_> {
 }
 
 struct Setup {
-    points: Vec<Point>,
-    inputs: Vec<Option<Input>>,
-    files: Files,
-    spans: Vec<Span>,
+    prepared: Prepared,
     replications: Replications,
     within: Within,
     budget: Option<Budget>,
@@ -198,9 +191,9 @@ impl Setup {
         if !matches!(study.replications, Replications::Windows { .. }) {
             rounds.replications = Replications::Fixed(least);
         }
-        let Prepared { mut points, inputs, files, mut spans } =
+        let mut prepared =
             prepare(&rounds, options.threads, options.max_memory, options.out.is_some())?;
-        let first = &points[0].scenario;
+        let first = &prepared.points[0].scenario;
         let metric = match &request.metric {
             Some(metric) => metric.clone(),
             None => request::measured(first)
@@ -215,17 +208,18 @@ impl Setup {
         let read = |text: &String| Constraint::read(text, study, first);
         let constraints =
             request.constraints.iter().map(read).collect::<Result<Vec<Constraint>, Refused>>()?;
-        let baseline = request.baseline(study, &points)?;
+        let baseline = request.baseline(study, &prepared.points)?;
         let held = match hold_out {
             Some(length) => {
-                let held = confirm::hold_out(study, request, &mut points, &files, length)?;
+                let Prepared { points, files, .. } = &mut prepared;
+                let held = confirm::hold_out(study, request, points, files, length)?;
                 // Take the windows from the remaining part of the log.
-                spans = windows::open(study, &mut points, &files)?;
+                prepared.spans = windows::open(study, points, files)?;
                 Some(held)
             }
             None => None,
         };
-        must_differ_by_replication(study, &points)?;
+        must_differ_by_replication(study, &prepared.points)?;
         let scale = Scale { is_highest: HIGHEST.contains(&&*metric), raw: request.raw, metric };
         let rules = RaceRules {
             alpha,
@@ -241,10 +235,7 @@ impl Setup {
         };
         let replications = rounds.replications;
         Ok(Setup {
-            points,
-            inputs,
-            files,
-            spans,
+            prepared,
             replications,
             within,
             budget,
@@ -256,21 +247,13 @@ impl Setup {
         })
     }
 
-    fn prepared(&self, study: &Study) -> Prepared {
-        Prepared {
-            points: self.points.clone(),
-            inputs: self.inputs.clone(),
-            files: Files::of(study),
-            spans: self.spans.clone(),
-        }
-    }
-
     fn raced<'a>(&'a self, study: &'a Study, request: &ChoiceRequest) -> Raced<'a> {
         // If windows of a log are the replications, their number limits the pairs.
-        let windows = self.points.iter().filter_map(|point| Some(point.windows.as_ref()?.count()));
+        let points = &self.prepared.points;
+        let windows = points.iter().filter_map(|point| Some(point.windows.as_ref()?.count()));
         Raced {
             study,
-            points: &self.points,
+            points,
             scale: self.scale.clone(),
             second: request.second.clone(),
             constraints: self.constraints.clone(),
@@ -286,34 +269,18 @@ impl Setup {
 /// Runs a race of a study's scenarios, measures the winner again, and writes the outcome.
 pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcome, Refused> {
     let setup = Setup::of(study, options)?;
+    let Prepared { points, inputs, files, .. } = &setup.prepared;
     let mut warnings = Vec::new();
-    let store = match &options.out {
-        None => None,
-        Some(folder) => {
-            if !options.replace {
-                must_be_its_own(study, folder)?;
-            }
-            let store = Store::open(folder, &options.build)?;
-            warnings.extend_from_slice(store.warnings());
-            warnings.extend(keep_study(study, folder)?);
-            StudyRequest {
-                spans: setup.spans.clone(),
-                build: options.build.clone(),
-                ..StudyRequest::of(study, &known_inputs(&setup.points, &setup.inputs))
-            }
-            .write(folder)?;
-            Some(Mutex::new(store))
-        }
-    };
+    let open =
+        |folder| setup.prepared.open(study, folder, &options.build, options.replace, &mut warnings);
+    let store = options.out.as_deref().map(open).transpose()?;
     let raced = setup.raced(study, &options.request);
     let mut runner = Runner {
         catalogue: &study.catalogue,
-        points: &setup.points,
-        inputs: &setup.inputs,
+        points,
+        inputs,
         replications: &setup.replications,
-        simulate: &|scenario, replication, observer| {
-            scenario.run(replication, &setup.files, observer).map_err(|error| error.to_string())
-        },
+        simulate: &|scenario, number, observer| simulated(scenario, number, files, observer),
         build: &options.build,
         store,
         jobs: None,
@@ -338,18 +305,17 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcom
     let mut choice =
         ChoiceOutcome::of(&raced, Parts { race: &race, runs: &results.runs, stopped })?;
     warnings.extend(of_different_jobs(study));
-    warnings.extend(of_networks(study, &setup.points));
+    warnings.extend(of_networks(study, points));
     choice.warnings = warnings;
     choice.is_kept = options.out.is_some();
     let mut keys: Vec<u128> = key_order(&results.runs);
     if stopped != RaceEnd::Interrupted {
-        let confirmation =
-            Confirmation { raced: &raced, inputs: &setup.inputs, held: setup.held.as_ref() };
+        let confirmation = Confirmation { raced: &raced, inputs, held: setup.held.as_ref() };
         keys.extend(confirmation.run(&mut runner, options, &mut choice)?);
     }
     if let Some(folder) = &options.out {
         if let Some(store) = runner.store.take() {
-            let mut store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let mut store = into_inner(store);
             if !store.is_broken() && !choice.is_stopped_early {
                 let settled = store.settle(keys.into_iter());
                 failures.extend(settled.err().map(|error| error.to_string()));

@@ -6,9 +6,10 @@ use std::sync::Mutex;
 use super::race::{FIRST_LOOK, Race};
 use super::request::{Budget, Within};
 use super::{ChooseOptions, Columns, Raced, Setup};
+use crate::lab::{Prepared, failure};
 use crate::run::keys::PointKeys;
-use crate::run::store::{Archive, Note, RUNS, RunFindings, SEGMENTS, Store};
-use crate::run::{Results, Run, Runner, ScenarioRuns, Unit};
+use crate::run::store::{Archive, Note, RunFindings, Store};
+use crate::run::{Results, Run, Runner, ScenarioRuns, Unit, simulated};
 use crate::study::input::Input;
 use crate::study::{Refused, Study};
 use crate::sweep::Shard;
@@ -165,12 +166,11 @@ pub fn next_round(
 ) -> Result<RaceRound, Refused> {
     let setup = Setup::of(study, options)?;
     if writes {
-        begin(study, folder, &setup.prepared(study), &options.build)?;
+        begin(study, folder, &setup.prepared, &options.build)?;
     }
-    let has_runs = folder.join(RUNS).exists() || folder.join(SEGMENTS).is_dir();
-    let archive = if has_runs { Archive::open(folder, |_, _| {})? } else { Archive::default() };
+    let archive = Archive::of_sweep(folder)?;
     let raced = setup.raced(study, &options.request);
-    Ok(raced.round(&setup.inputs, &options.build, &mut |key| archive.findings(key)))
+    Ok(raced.round(&setup.prepared.inputs, &options.build, &mut |key| archive.findings(key)))
 }
 
 pub struct ShardOfRound {
@@ -198,8 +198,8 @@ pub fn choose_shard(
     let Some(folder) = &options.out else {
         return Err(Refused(format!("--shard {shard}: give `--out DIR`, the same for all shards")));
     };
-    let Setup { points, inputs, files, .. } = &setup;
-    begin(study, folder, &setup.prepared(study), &options.build)?;
+    let Prepared { points, inputs, files, .. } = &setup.prepared;
+    begin(study, folder, &setup.prepared, &options.build)?;
     let environment = |name: &str| std::env::var(name).ok();
     let mut store =
         Store::for_shard(folder, &shard.label(Some("choose")), &attempt(environment), true)?;
@@ -220,9 +220,7 @@ pub fn choose_shard(
         points,
         inputs,
         replications: &setup.replications,
-        simulate: &|scenario, replication, observer| {
-            scenario.run(replication, files, observer).map_err(|error| error.to_string())
-        },
+        simulate: &|scenario, number, observer| simulated(scenario, number, files, observer),
         build: &options.build,
         store: Some(Mutex::new(store)),
         jobs: None,
@@ -233,7 +231,7 @@ pub fn choose_shard(
     };
     let worked = runner.work(options.threads, &own)?;
     let failure = |failed: &(usize, u64, String)| {
-        crate::sweep::shard::failure(study, points, failed.0, failed.1, &failed.2)
+        failure(study, &points[failed.0].swept, failed.1, &failed.2)
     };
     let mut failures: Vec<String> = worked.failures.iter().map(failure).collect();
     let mut store = runner.store.map(Mutex::into_inner).and_then(Result::ok);

@@ -7,6 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
@@ -108,8 +109,19 @@ pub(crate) fn temporary(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Name of a file that a run writes, until it is complete.
+///
+/// Scenarios of a sweep that are identical have the same files, and may run at the same time.
+pub(crate) fn temporary_of_run(path: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.{number}.tmp", process()));
+    PathBuf::from(name)
+}
+
 /// Identifies this process among all that write to a file system, on any computer or container.
-pub(crate) fn process() -> u64 {
+fn process() -> u64 {
     static NUMBER: OnceLock<u64> = OnceLock::new();
     *NUMBER.get_or_init(|| {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();

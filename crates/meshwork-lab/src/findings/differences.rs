@@ -294,6 +294,10 @@ mod tests {
         (bb > 0.0).then(|| [root(-1.0).max(0.0), root(1.0)])
     }
 
+    fn pairs(runs: &[(f64, f64)]) -> Pairs {
+        Pairs { runs: runs.to_vec(), batches: None, rule: Rule::Replications }
+    }
+
     #[test]
     fn ratios_are_those_of_fieller_and_agree_with_the_differences() {
         let mut draws = Stream::new(7, 0, "ratios");
@@ -303,8 +307,7 @@ mod tests {
             let noise = 0.05 * f64::from(1 + case % 7);
             let mut draw = |mean: f64| (mean * (1.0 + noise * (draws.unit() - 0.5) * 6.0)).max(0.0);
             let runs: Vec<(f64, f64)> = (0..size).map(|_| (draw(0.8), draw(1.0))).collect();
-            let pairs = Pairs { runs: runs.clone(), batches: None, rule: Rule::Replications };
-            let ratio = pairs.ratio().unwrap();
+            let ratio = pairs(&runs).ratio().unwrap();
             let [low, high] = ratio.ends.unwrap();
             assert!(low <= ratio.mean && ratio.mean <= high);
             assert_eq!(ratio.is_significant(), low > 1.0 || high < 1.0, "{runs:?}");
@@ -326,11 +329,7 @@ mod tests {
             key: String::new(),
             replication: at,
             result: Ok(RunFindings {
-                metrics: vec![RunMetric {
-                    name: "share".to_owned(),
-                    value: Some(value),
-                    batches: vec![],
-                }],
+                metrics: vec![RunMetric::new("share", Some(value), vec![])],
                 ..RunFindings::default()
             }),
         };
@@ -352,11 +351,6 @@ mod tests {
 
     #[test]
     fn a_base_that_is_hardly_known_bounds_nothing() {
-        let pairs = |runs: &[(f64, f64)]| Pairs {
-            runs: runs.to_vec(),
-            batches: None,
-            rule: Rule::Replications,
-        };
         let [low, high] = pairs(&[(1.0, 0.1), (1.0, 9.0)]).ratio().unwrap().ends.unwrap();
         assert!(low < 1.0 && high.is_infinite(), "{low} {high}");
         // The difference is 1 in every run, and 0.2 to 50 % of the base.

@@ -1,6 +1,6 @@
 //! Notes on results: warnings and explanations. The terminal and the HTML page show the same notes.
 
-use toml::Value;
+use meshwork::registry::name_of;
 
 use crate::findings::columns::value;
 use crate::findings::summary::Summary;
@@ -112,10 +112,6 @@ fn counted(
 /// Whether a scenario has an ideal network, so that run times do not depend on placement.
 pub fn is_ideal(point: &Point) -> bool {
     point.scenario.table().get("network").is_none_or(|network| name_of(network) == Some("ideal"))
-}
-
-fn name_of(value: &Value) -> Option<&str> {
-    value.as_str().or_else(|| value.get("name")?.as_str())
 }
 
 /// Note on allocators that gain nothing from contiguity, if the study has any.

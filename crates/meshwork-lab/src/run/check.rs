@@ -16,6 +16,7 @@ use crate::files::FileError;
 use crate::inputs::Files;
 use crate::refused::is_refused;
 use crate::run::store::{Archive, RunFindings, RunMetric, RunRecord, StoreError};
+use crate::run::{caught, simulated};
 use crate::threads::{NoThreads, pool};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,9 +116,7 @@ fn replay(
             record.key
         )));
     }
-    let outcome = crate::run::caught(|| {
-        scenario.run(record.replication, files, &mut ()).map_err(|error| error.to_string())
-    })?;
+    let outcome = caught(|| simulated(&scenario, record.replication, files, &mut ()))?;
     Ok(first_difference(&record.findings, &RunFindings::of(&outcome))
         .map_or(CheckVerdict::Same, CheckVerdict::Different))
 }
@@ -245,11 +244,7 @@ mod tests {
     #[test]
     fn one_bit_is_a_difference() {
         let findings = |value: f64| RunFindings {
-            metrics: vec![RunMetric {
-                name: "wait".to_owned(),
-                value: Some(value),
-                batches: vec![],
-            }],
+            metrics: vec![RunMetric::new("wait", Some(value), vec![])],
             finished: 1,
             end: 1.0,
             speeds: vec![value],

@@ -9,7 +9,6 @@
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, NodePart, Parts, Placement};
@@ -18,7 +17,7 @@ use meshwork::topology::Node;
 use meshwork::workload::table::pieces_in_words;
 
 use super::event::{EventKind, NOBODY, RunEvent};
-use crate::files::{FileError, process};
+use crate::files::{FileError, temporary_of_run};
 
 pub const RECORDINGS: &str = "recordings";
 
@@ -128,20 +127,13 @@ struct Before {
 impl RunRecorder {
     /// Creates the file of a recording in a results folder.
     pub fn create(folder: &Path, key: &str) -> Result<RunRecorder, FileError> {
-        // Identical scenarios of a sweep have the same key, and may run at the same time.
-        static COUNT: AtomicU64 = AtomicU64::new(0);
         let home = folder.join(RECORDINGS);
         fs::create_dir_all(&home).map_err(|error| FileError::making(&home, &error))?;
         let path = path(folder, key);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.{number}.tmp", process()));
-        let temporary = PathBuf::from(name);
+        let temporary = temporary_of_run(&path);
         let file = File::create(&temporary).map_err(|error| FileError::writing(&path, &error))?;
         let mut buffer = Vec::with_capacity(BUFFER + 1024);
-        buffer.extend_from_slice(MAGIC);
-        buffer.extend_from_slice(key.as_bytes());
-        buffer.push(b'\n');
+        buffer.extend(head(key));
         Ok(RunRecorder {
             path,
             temporary,

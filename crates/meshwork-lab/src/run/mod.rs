@@ -24,6 +24,7 @@ pub(crate) mod windows;
 use meshwork::observe::Observer;
 use meshwork::scenario::{Outcome, Scenario};
 
+use crate::inputs::Files;
 use crate::run::store::RunFindings;
 use crate::study::expand::Point;
 
@@ -69,3 +70,12 @@ pub trait Watcher: Sync {
 
 pub type Simulate<'a> =
     dyn Fn(&Scenario, u64, &mut dyn Observer) -> Result<Outcome, String> + Sync + 'a;
+
+pub(crate) fn simulated(
+    scenario: &Scenario,
+    replication: u64,
+    files: &Files,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, String> {
+    scenario.run(replication, files, observer).map_err(|error| error.to_string())
+}

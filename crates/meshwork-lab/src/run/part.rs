@@ -1,8 +1,8 @@
 //! Runs a part of a study in one process among several.
 
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rayon::prelude::*;
@@ -12,8 +12,9 @@ use crate::run::runner::{Runner, Shared};
 use crate::run::runs::ScenarioRuns;
 use crate::run::store::{Note, Store};
 use crate::run::{Run, RunProgress};
-use crate::threads::locked;
-use crate::threads::{NoThreads, pool};
+use crate::study::Replications;
+use crate::study::expand::Point;
+use crate::threads::{NoThreads, into_inner, locked, pool};
 
 /// Unit of work of a process: one run, or all runs of a scenario. Runs of a scenario form one unit
 /// if their number depends on results.
@@ -21,6 +22,13 @@ use crate::threads::{NoThreads, pool};
 pub struct Unit {
     pub scenario: usize,
     pub replication: Option<u64>,
+}
+
+impl Unit {
+    /// Number of runs, as far as known in advance. A whole scenario may need more later.
+    pub(crate) fn runs(self, replications: &Replications, points: &[Point]) -> u64 {
+        self.replication.map_or_else(|| first(replications, &points[self.scenario]), |_| 1)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -60,17 +68,13 @@ impl Runner<'_> {
         });
         let progress = *locked(&shared.progress);
         let stopped = shared.stopped.load(Ordering::Relaxed);
-        let store_error = shared.store_error.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let failures = shared.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let store_error = into_inner(shared.store_error);
+        let failures = into_inner(shared.failures);
         Ok(Worked { progress, stopped, store_error, failures })
     }
 
-    /// Number of runs that a unit of work is known to need. A whole scenario may need more later.
     fn begins_with(&self, unit: Unit) -> u64 {
-        match unit.replication {
-            Some(_) => 1,
-            None => first(self.replications, &self.points[unit.scenario]),
-        }
+        unit.runs(self.replications, self.points)
     }
 }
 

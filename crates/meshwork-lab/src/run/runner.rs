@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use meshwork::catalogue::Catalogue;
@@ -24,7 +24,7 @@ use crate::run::{Run, RunProgress, Simulate, Watcher};
 use crate::study::expand::Point;
 use crate::study::input::Input;
 use crate::study::{JobFormat, Replications};
-use crate::threads::{NoThreads, Threads, locked};
+use crate::threads::{NoThreads, Threads, into_inner, locked};
 
 pub struct Runner<'a> {
     pub catalogue: &'a Catalogue,
@@ -76,7 +76,7 @@ impl Runner<'_> {
         let shared = Shared::new(self);
         let runs = shared.rounds(&threads, wanted, next);
         let stopped = shared.stopped.load(Ordering::Relaxed);
-        let store_error = shared.store_error.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let store_error = into_inner(shared.store_error);
         let outdated = shared.outdated.into_inner();
         Ok(Results { runs, store_error, outdated, stopped, ..Results::default() })
     }

@@ -227,14 +227,8 @@ impl ScenarioRuns {
 impl FromIterator<Run> for ScenarioRuns {
     fn from_iter<I: IntoIterator<Item = Run>>(iter: I) -> ScenarioRuns {
         let mut runs = ScenarioRuns::default();
-        runs.extend(iter);
+        iter.into_iter().for_each(|run| runs.push(run));
         runs
-    }
-}
-
-impl Extend<Run> for ScenarioRuns {
-    fn extend<I: IntoIterator<Item = Run>>(&mut self, iter: I) {
-        iter.into_iter().for_each(|run| self.push(run));
     }
 }
 
@@ -242,18 +236,17 @@ impl Ended {
     fn push(&mut self, replication: u64, key: &str, findings: &RunFindings) -> usize {
         let row = self.replications.len();
         let short = u32::try_from(row).expect("there are at most a million replications");
-        let pair = |finding: &RunMetric| finding.value;
         self.replications.push(replication);
         // A key is 128 bits in hexadecimal: 16 bytes instead of a text.
         self.keys.push(u128::from_str_radix(key, 16).unwrap_or_default());
-        self.metrics.push(findings.metrics.iter().map(|f| (f.name.as_str(), pair(f))));
+        self.metrics.push(findings.metrics.iter().map(|f| (f.name.as_str(), f.value)));
         self.finished.push(findings.finished);
         self.refused.push(findings.refused);
         self.unusable.push(findings.unusable);
         self.ends.push(findings.end);
         self.trends.extend(findings.queue_trend.map(|trend| (short, trend)));
         for class in &findings.by_size {
-            let metrics = class.metrics.iter().map(|f| (f.name.as_str(), pair(f)));
+            let metrics = class.metrics.iter().map(|f| (f.name.as_str(), f.value));
             self.sizes.push(row, &class.size, class.jobs, metrics);
         }
         for (by, classes) in &findings.by_owner {
@@ -278,18 +271,16 @@ impl Ended {
         let short = u32::try_from(row).unwrap_or(u32::MAX);
         let none = Batches::default();
         let batches = self.batches.get(row).unwrap_or(&none);
-        let finding = |(name, value): (&str, Option<f64>), batches: &[f64]| RunMetric {
-            name: name.to_owned(),
-            value,
-            batches: batches.to_vec(),
+        let finding = |(name, value): (&str, Option<f64>), batches: &[f64]| {
+            RunMetric::new(name, value, batches.to_vec())
         };
-        let owners = |classes: &Classes<Option<String>>| {
-            let owner = |(name, jobs, metrics): (&Option<String>, u64, _)| OwnerFindings {
+        let owners = |classes: &Classes<Option<String>>| -> Vec<OwnerFindings> {
+            let owners = classes.of_run(row).map(|(name, jobs, metrics)| OwnerFindings {
                 name: name.clone(),
                 jobs,
-                metrics: texts(metrics),
-            };
-            classes.of_run(row).map(owner).collect::<Vec<_>>()
+                metrics: metrics.map(|(name, value)| (name.to_owned(), value)).collect(),
+            });
+            owners.collect()
         };
         let trend = self.trends.binary_search_by_key(&short, |(row, _)| *row);
         let speeds = self.speeds.binary_search_by_key(&short, |(row, _)| *row);
@@ -327,10 +318,6 @@ impl Ended {
     }
 }
 
-fn texts<'a>(metrics: impl Iterator<Item = (&'a str, Option<f64>)>) -> Vec<(String, Option<f64>)> {
-    metrics.map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -339,15 +326,10 @@ mod tests {
 
     fn findings() -> impl Strategy<Value = RunFindings> {
         let value = || prop::option::of(-1e9..1e9);
-        let finding = |name: &'static str, value, batches| RunMetric {
-            name: name.to_owned(),
-            value,
-            batches,
-        };
         let metrics = (value(), value(), prop::collection::vec(0.0..9.0, 0..3), any::<bool>())
             .prop_map(move |(a, b, batches, both)| {
-                let mut metrics = vec![finding("wait", a, batches)];
-                metrics.extend(both.then(|| finding("speed", b, Vec::new())));
+                let mut metrics = vec![RunMetric::new("wait", a, batches)];
+                metrics.extend(both.then(|| RunMetric::new("speed", b, Vec::new())));
                 metrics
             });
         let sizes = prop::collection::btree_map(1_u64..5, (1_u64..9, value()), 0..3).prop_map(
@@ -355,7 +337,7 @@ mod tests {
                 let class = |(size, (jobs, value))| SizeFindings {
                     size,
                     jobs,
-                    metrics: vec![finding("wait", value, Vec::new())],
+                    metrics: vec![RunMetric::new("wait", value, Vec::new())],
                 };
                 sizes.into_iter().map(class).collect::<Vec<_>>()
             },
@@ -443,11 +425,7 @@ mod tests {
             key: format!("{replication:032x}"),
             replication,
             result: Ok(RunFindings {
-                metrics: vec![RunMetric {
-                    name: "wait".to_owned(),
-                    value: Some(1.0),
-                    batches: vec![1.0, 2.0],
-                }],
+                metrics: vec![RunMetric::new("wait", Some(1.0), vec![1.0, 2.0])],
                 finished: 40,
                 end: 1.0,
                 batch_jobs: 2,

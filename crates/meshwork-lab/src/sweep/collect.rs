@@ -7,14 +7,15 @@ use meshwork::catalogue::Catalogue;
 
 use crate::findings::claims;
 use crate::findings::summary::Summary;
+use crate::lab::failure;
 use crate::run::store::{RUNS, Store, attempts};
 use crate::run::stored::order;
 use crate::run::{joboutput, known};
 use crate::study::Refused;
 use crate::study::expand::Point;
 use crate::sweep::progress::{Missing, failures, missing};
-use crate::sweep::shard::{failure, stored};
-use crate::threads::locked;
+use crate::sweep::shard::stored;
+use crate::threads::{into_inner, locked};
 
 pub struct Collected {
     pub stored: usize,
@@ -40,14 +41,14 @@ pub fn collect(catalogue: &Catalogue, folder: &Path) -> Result<Collected, Refuse
         &|key| locked(&store).get(&format!("{key:032x}")),
         &failures,
     );
-    let mut store = store.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut store = into_inner(store);
     let count = store.len();
     let failed = failures.iter().filter(|((scenario, replication), _)| {
         let key = stored.keys(*scenario).of_replication(*replication);
         *scenario < stored.points.len() && key.is_some_and(|key| !store.has(key))
     });
     let sentences = failed.map(|((scenario, replication), message)| {
-        failure(&stored.study, &stored.points, *scenario, *replication, message)
+        failure(&stored.study, &stored.points[*scenario].swept, *replication, message)
     });
     let sentences: Vec<String> = sentences.collect();
     if missing.runs == 0 {

@@ -60,7 +60,7 @@ impl Deal {
         for (scenario, point) in points.iter().enumerate() {
             let cost = nominal(&point.scenario);
             let parts = units_of(replications, point, scenario);
-            units.extend(parts.map(|unit| (unit, cost * weight(replications, point, unit))));
+            units.extend(parts.map(|unit| (unit, cost * unit.runs(replications, points) as f64)));
         }
         Deal { units }
     }
@@ -160,11 +160,6 @@ fn row(line: &str, replications: &Replications, points: &[Point]) -> Option<Vec<
         units.extend((begin..=end).map(unit));
     }
     Some(units)
-}
-
-/// Number of runs in a unit of work (a run, or all runs of a scenario), as far as known in advance.
-pub(crate) fn weight(replications: &Replications, point: &Point, unit: Unit) -> f64 {
-    if unit.replication.is_some() { 1.0 } else { first(replications, point) as f64 }
 }
 
 /// Converts a cost to a whole number of millionths. The sum of whole numbers is the same in any

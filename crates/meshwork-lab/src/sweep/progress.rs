@@ -13,7 +13,7 @@ use meshwork_slurm::cell::plain;
 
 use crate::files::temporary;
 use crate::run::replications::first;
-use crate::run::store::{Archive, Note, RUNS, RunFindings, SEGMENTS, ShardAttempt, attempts};
+use crate::run::store::{Archive, Note, RunFindings, ShardAttempt, attempts};
 use crate::run::stored::Stored;
 use crate::run::{BEAT, Run, ScenarioRuns, Unit, more};
 use crate::study::Refused;
@@ -77,11 +77,7 @@ impl Known {
         let attempts = attempts(folder, |key, seconds| {
             taken.insert(key, seconds);
         })?;
-        let archive = if folder.join(RUNS).exists() || folder.join(SEGMENTS).is_dir() {
-            Archive::open(folder, |_, _| {})?
-        } else {
-            Archive::default()
-        };
+        let archive = Archive::of_sweep(folder)?;
         let failures = failures(folder, &stored.points, &attempts);
         let warnings = archive.warnings().to_vec();
         Ok(Known { stored, attempts, taken, failures, warnings, archive })
@@ -94,14 +90,9 @@ impl Known {
 
     pub(crate) fn deal(&self, units: &[Unit]) -> Deal {
         let seconds = self.costs();
-        let least = |unit: &Unit| match unit.replication {
-            Some(_) => 1.0,
-            None => {
-                let point = &self.stored.points[unit.scenario];
-                first(&self.stored.study.replications, point) as f64
-            }
-        };
-        let cost = |unit: &Unit| (*unit, seconds[unit.scenario] * least(unit));
+        let Stored { study, points, .. } = &self.stored;
+        let runs = |unit: &Unit| unit.runs(&study.replications, points) as f64;
+        let cost = |unit: &Unit| (*unit, seconds[unit.scenario] * runs(unit));
         Deal { units: units.iter().map(cost).collect() }
     }
 

@@ -5,18 +5,16 @@ use std::sync::Mutex;
 
 use meshwork::catalogue::Catalogue;
 
-use crate::lab::{Prepared, another, known_inputs, prepare};
+use crate::lab::{Prepared, another, failure, prepare};
 use crate::run::kept::Kept;
-use crate::run::replications::first;
+use crate::run::memory::at_once;
 use crate::run::store::{Note, RUNS, Store};
-use crate::run::{RunProgress, Runner, Watcher};
+use crate::run::{RunProgress, Runner, Watcher, simulated};
 use crate::study::asked::{EXPERIMENT, StudyRequest};
-use crate::study::expand::Point;
 use crate::study::sample::sample;
 use crate::study::{Refused, Study};
 use crate::sweep::deal::Deal;
 use crate::sweep::name::{Shard, attempt};
-use crate::text::label;
 
 pub struct ShardWork<'a> {
     pub folder: PathBuf,
@@ -59,16 +57,12 @@ pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> 
     let looks_into_runs = work.deal.is_none();
     let mut store = Store::for_shard(&work.folder, &label, &attempt(environment), looks_into_runs)?;
     let warnings = store.warnings().to_vec();
-    let runs = units.iter().map(|unit| match unit.replication {
-        Some(_) => 1,
-        None => first(&study.replications, &points[unit.scenario]),
-    });
-    let runs = runs.sum();
+    let runs = units.iter().map(|unit| unit.runs(&study.replications, &points)).sum();
     store.note(|_| Note::Segment {
         shard: work.shard.index,
         of: work.shard.of,
         host: crate::files::host(),
-        threads: threads(work.threads),
+        threads: at_once(work.threads, u64::MAX) as usize,
         runs,
     })?;
     let jobs = (!study.jobs.is_empty()).then(|| (work.folder.clone(), study.jobs.clone()));
@@ -77,9 +71,7 @@ pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> 
         points: &points,
         inputs: &inputs,
         replications: &study.replications,
-        simulate: &|scenario, replication, observer| {
-            scenario.run(replication, &files, observer).map_err(|error| error.to_string())
-        },
+        simulate: &|scenario, number, observer| simulated(scenario, number, &files, observer),
         build: &work.build,
         store: Some(Mutex::new(store)),
         jobs,
@@ -92,7 +84,7 @@ pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> 
     let mut failures: Vec<String> = worked
         .failures
         .iter()
-        .map(|failed| failure(study, &points, failed.0, failed.1, &failed.2))
+        .map(|failed| failure(study, &points[failed.0].swept, failed.1, &failed.2))
         .collect();
     let mut store = runner.store.map(Mutex::into_inner).and_then(Result::ok);
     let finished = store.as_mut().map_or(Ok(()), |store| store.finish(worked.stopped));
@@ -104,31 +96,10 @@ pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> 
     Ok(Ended { progress: worked.progress, stopped: worked.stopped, warnings, failures })
 }
 
-/// Sentence on a failed run: its scenario, its replication from 1, and the error message.
-pub(crate) fn failure(
-    study: &Study,
-    points: &[Point],
-    scenario: usize,
-    replication: u64,
-    message: &str,
-) -> String {
-    let swept = points.get(scenario).map_or_else(String::new, |point| label(&point.swept));
-    let place = if swept.is_empty() { String::new() } else { format!("{swept}, ") };
-    let number = replication + 1;
-    format!("{}: the run of {place}replication {number} failed: {message}", study.file)
-}
-
 /// Number of the submission to which the file of a deal belongs, taken from the file's name.
 fn number(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     Some(name.split('.').next().unwrap_or_default().to_owned())
-}
-
-fn threads(asked: usize) -> usize {
-    if asked > 0 {
-        return asked;
-    }
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// Prepares a results folder for a sweep, or checks that it was prepared for this sweep.
@@ -142,11 +113,7 @@ pub(crate) fn begin(
     if folder.exists() && !folder.is_dir() {
         return Err(Refused(format!("{shown}: this is a file, but must be a folder for results")));
     }
-    let asked = StudyRequest {
-        spans: prepared.spans.clone(),
-        build: build.to_owned(),
-        ..StudyRequest::of(study, &known_inputs(&prepared.points, &prepared.inputs))
-    };
+    let asked = prepared.request(study, build);
     let text = folder.join(EXPERIMENT);
     let before = std::fs::read(&text).ok();
     let Some(before) = before else {

@@ -4,6 +4,7 @@ pub mod diff;
 pub mod number;
 pub mod visible;
 
+use serde_json::Value as Json;
 use toml::Value;
 
 /// Formats a value of a study for a cell or label: texts without quotes, all else as TOML.
@@ -21,4 +22,9 @@ pub fn label(swept: &[(String, Value)]) -> String {
     let words: Vec<String> =
         swept.iter().map(|(key, value)| format!("{key} = {}", shown(value))).collect();
     words.join(", ")
+}
+
+pub(crate) fn swept_json(swept: &[(String, Value)]) -> Json {
+    let json = |value: &Value| serde_json::to_value(value).unwrap_or(Json::Null);
+    swept.iter().map(|(key, value)| (key.clone(), json(value))).collect()
 }

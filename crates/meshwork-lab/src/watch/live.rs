@@ -9,8 +9,8 @@ use meshwork::observe::{Event, Observer};
 use meshwork::scenario::Outcome;
 
 use crate::inputs::Files;
-use crate::run::caught;
 use crate::run::event::RunEvent;
+use crate::run::{caught, simulated};
 use crate::study::expand::{Point, missing_input, missing_trace, point_at};
 use crate::study::{Refused, Study};
 
@@ -58,10 +58,7 @@ impl Live {
         let scenario = point.scenario.clone();
         let run = move || {
             let mut teller = Teller { sender, is_alone: false };
-            caught(|| {
-                let outcome = scenario.run(replication, &files, &mut teller);
-                outcome.map_err(|error| error.to_string())
-            })
+            caught(|| simulated(&scenario, replication, &files, &mut teller))
         };
         let run = thread::Builder::new()
             .name("run".to_owned())

@@ -4,7 +4,7 @@ mod sentences;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 use toml::Value;
 
 use super::race::{Fate, Look, Race, RaceRules};
@@ -19,6 +19,7 @@ use crate::statistics::{half_width, mean};
 use crate::study::clock::Clock;
 use crate::study::words::{short, short_label};
 use crate::study::{Refused, Study, same};
+use crate::text::swept_json;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RaceEnd {
@@ -253,11 +254,7 @@ impl ChoiceOutcome {
             let distance = self.scale.distance(difference);
             if distance.is_finite() { json!(distance) } else { Json::Null }
         };
-        let swept = |own: usize| -> Map<String, Json> {
-            let swept = &self.candidates[own].swept;
-            let word = |value: &Value| serde_json::to_value(value).unwrap_or(Json::Null);
-            swept.iter().map(|(key, value)| (key.clone(), word(value))).collect()
-        };
+        let swept = |own: usize| swept_json(&self.candidates[own].swept);
         let candidate = |own: usize| {
             let candidate = &self.candidates[own];
             let mut object = json!({

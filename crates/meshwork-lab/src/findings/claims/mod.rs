@@ -27,9 +27,9 @@ use crate::study::expand::Point;
 use crate::study::{
     ClaimCheck, Needed, PaperClaim, Refused, Relation, Study, SweptValues, Test, same,
 };
-use crate::text::label;
 use crate::text::number::trimmed;
 use crate::text::visible::visible;
+use crate::text::{label, swept_json};
 use meshwork_slurm::cell::written;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,13 +103,7 @@ impl Judgement {
     /// values).
     pub fn json(&self) -> Json {
         let cell = |cell: &ClaimCell| {
-            let at: serde_json::Map<String, Json> = cell
-                .at
-                .iter()
-                .map(|(key, value)| {
-                    (key.clone(), serde_json::to_value(value).unwrap_or(Json::Null))
-                })
-                .collect();
+            let at = swept_json(&cell.at);
             let holds = match cell.holds {
                 CellState::Yes => Json::Bool(true),
                 CellState::No => Json::Bool(false),
@@ -581,8 +575,7 @@ mod tests {
         [sweep]\nscheduler = ['fcfs', 'sjf', 'easy']\n'workload.load' = [0.5, 1]\n";
 
     fn finding(wait: f64) -> RunMetric {
-        let value = (!wait.is_nan()).then_some(wait);
-        RunMetric { name: "wait".to_owned(), value, batches: Vec::new() }
+        RunMetric::new("wait", (!wait.is_nan()).then_some(wait), Vec::new())
     }
 
     fn judged(claim: &str, waits: &[&[f64]]) -> Judgement {

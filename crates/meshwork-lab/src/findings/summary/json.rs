@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{Difference, Means, OwnerRow, SizeRow, Summary, SummaryRow};
 use crate::statistics::{Interval, Method};
+use crate::text::swept_json;
 
 impl Summary {
     /// Converts the summary to one JSON object per scenario, with `null` for missing values.
@@ -14,29 +15,16 @@ impl Summary {
 
 impl SummaryRow {
     fn json(&self) -> Json {
-        let scenario: Map<String, Json> = self
-            .swept
-            .iter()
-            .map(|(key, value)| (key.clone(), serde_json::to_value(value).unwrap_or(Json::Null)))
-            .collect();
         let mut object = Map::new();
-        object.insert("scenario".to_owned(), Json::Object(scenario));
+        object.insert("scenario".to_owned(), swept_json(&self.swept));
         object.insert("metrics".to_owned(), means_json(&self.metrics));
         object.insert("growing".to_owned(), Json::Bool(self.growing));
         if !self.by_size.is_empty() {
-            let class = |class: &SizeRow| {
-                json!({
-                    "size": class.size, "jobs": class.jobs, "metrics": means_json(&class.metrics)
-                })
-            };
+            let class = |own: &SizeRow| json!({ "size": own.size, "jobs": own.jobs, "metrics": means_json(&own.metrics) });
             object.insert("by_size".to_owned(), self.by_size.iter().map(class).collect());
         }
         for (by, classes) in &self.by_owner {
-            let class = |class: &OwnerRow| {
-                json!({
-                    by.name(): class.name, "jobs": class.jobs, "metrics": means_json(&class.metrics)
-                })
-            };
+            let class = |own: &OwnerRow| json!({ by.name(): own.name, "jobs": own.jobs, "metrics": means_json(&own.metrics) });
             object.insert(by.key().to_owned(), classes.iter().map(class).collect());
         }
         if !self.speeds.is_empty() {

@@ -193,18 +193,10 @@ mod tests {
         [compare]\nscheduler = 'fcfs'\n";
 
     fn findings(wait: Option<f64>) -> RunFindings {
-        let finding = |name: &str, value, batches: &[f64]| RunMetric {
-            name: name.to_owned(),
-            value,
-            batches: batches.to_vec(),
-        };
+        let waits = |batches| RunMetric::new("wait", wait, batches);
         RunFindings {
-            metrics: vec![finding("wait", wait, &[4.0, 8.0]), finding("throughput", None, &[])],
-            by_size: vec![SizeFindings {
-                size: 16,
-                jobs: 2,
-                metrics: vec![finding("wait", wait, &[])],
-            }],
+            metrics: vec![waits(vec![4.0, 8.0]), RunMetric::new("throughput", None, vec![])],
+            by_size: vec![SizeFindings { size: 16, jobs: 2, metrics: vec![waits(vec![])] }],
             by_owner: BTreeMap::from([(
                 OwnerAttribute::User,
                 [(Some("10"), 3), (Some("9"), 1), (None, 2)]

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use meshwork::topology::Topology;
 use meshwork::workload::table::CellKind;
@@ -12,7 +11,7 @@ use meshwork::workload::table::CellKind;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::{HEADER, JobOutputError, Part, Row, always, batsim, optional};
-use crate::files::{FileError, process};
+use crate::files::{FileError, temporary_of_run};
 use crate::study::JobFormat;
 use meshwork_slurm::cell::written;
 
@@ -28,15 +27,10 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn create(path: PathBuf, format: JobFormat) -> Result<Output, JobOutputError> {
-        // Scenarios of a sweep that are identical have the same key, and may run at the same time.
-        static COUNT: AtomicU64 = AtomicU64::new(0);
         if cfg!(not(feature = "parquet")) && format == JobFormat::Parquet {
             return Err(JobOutputError::NoParquet(path.display().to_string()));
         }
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.{number}.tmp", process()));
-        let temporary = PathBuf::from(name);
+        let temporary = temporary_of_run(&path);
         let begun = || -> io::Result<BufWriter<File>> {
             let mut writer = BufWriter::with_capacity(1 << 16, File::create(&temporary)?);
             let header = if format == JobFormat::Batsim { batsim::HEADER } else { HEADER };

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::lines::{Handles, Head, Lines, Place};
 use super::record::{RunFindings, RunRecord};
-use super::{RUNS, StoreError, segment};
+use super::{RUNS, SEGMENTS, StoreError, segment};
 use crate::threads::locked;
 
 /// Runs of a results folder, including its segments, open for reading: 50 bytes of memory per run.
@@ -30,6 +30,14 @@ impl Archive {
             lines.read(&segment, &mut each)?;
         }
         Ok(Archive::of(lines))
+    }
+
+    /// Archive of a sweep's results folder, which may not have any runs yet.
+    pub(crate) fn of_sweep(folder: &Path) -> Result<Archive, StoreError> {
+        if folder.join(RUNS).exists() || folder.join(SEGMENTS).is_dir() {
+            return Archive::open(folder, |_, _| {});
+        }
+        Ok(Archive::default())
     }
 
     pub(super) fn of(lines: Lines) -> Archive {

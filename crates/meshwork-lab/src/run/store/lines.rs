@@ -44,6 +44,7 @@ pub(super) struct Lines {
 }
 
 #[derive(Deserialize)]
+#[expect(dead_code, reason = "a line without one of the private fields is no run")]
 pub struct Head<'a> {
     #[serde(borrow)]
     pub key: Cow<'a, str>,
@@ -52,15 +53,10 @@ pub struct Head<'a> {
     pub version: Cow<'a, str>,
     #[serde(borrow, default)]
     pub build: Cow<'a, str>,
-    #[expect(dead_code, reason = "a line without it is no run")]
     replication: u64,
-    #[expect(dead_code, reason = "a line without it is no run")]
     scenario: IgnoredAny,
-    #[expect(dead_code, reason = "a line without it is no run")]
     metrics: Object,
-    #[expect(dead_code, reason = "a line without it is no run")]
     finished: u64,
-    #[expect(dead_code, reason = "a line without it is no run")]
     end: f64,
 }
 

@@ -22,6 +22,12 @@ pub struct RunMetric {
     pub batches: Vec<f64>,
 }
 
+impl RunMetric {
+    pub fn new(name: &str, value: Option<f64>, batches: Vec<f64>) -> RunMetric {
+        RunMetric { name: name.to_owned(), value, batches }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeFindings {
     pub size: u64,
@@ -75,14 +81,10 @@ pub struct RunFindings {
 impl RunFindings {
     /// Measured results of a run. A value that is not finite counts as not measured.
     pub fn of(outcome: &Outcome) -> RunFindings {
-        let finding = |measured: &Measured, with_batches: bool| RunMetric {
-            name: measured.name.to_owned(),
-            value: measured.value.filter(|value| value.is_finite()),
-            batches: if with_batches && measured.batches.iter().all(|value| value.is_finite()) {
-                measured.batches.clone()
-            } else {
-                Vec::new()
-            },
+        let finding = |measured: &Measured, batches: &[f64]| {
+            let batches = if batches.iter().all(|value| value.is_finite()) { batches } else { &[] };
+            let value = measured.value.filter(|value| value.is_finite());
+            RunMetric::new(measured.name, value, batches.to_vec())
         };
         let met = outcome.cut.jobs * outcome.cut.queue.len() as u64;
         let queue = if met < trend::MIN_JOBS { &[] } else { &outcome.cut.queue[..] };
@@ -91,14 +93,14 @@ impl RunFindings {
             batch_jobs: if has_batches { outcome.cut.jobs } else { 0 },
             first_batch: if has_batches { outcome.cut.first } else { 0 },
             queue_trend: trend::tau(queue),
-            metrics: outcome.metrics.iter().map(|measured| finding(measured, true)).collect(),
+            metrics: outcome.metrics.iter().map(|own| finding(own, &own.batches)).collect(),
             by_size: outcome
                 .by_size
                 .iter()
                 .map(|class| SizeFindings {
                     size: class.size,
                     jobs: class.jobs,
-                    metrics: class.metrics.iter().map(|m| finding(m, false)).collect(),
+                    metrics: class.metrics.iter().map(|own| finding(own, &[])).collect(),
                 })
                 .collect(),
             by_owner: outcome
@@ -341,7 +343,7 @@ fn values(findings: &[RunMetric]) -> Map<String, Value> {
 fn findings(values: &Map<String, Value>) -> Option<Vec<RunMetric>> {
     let finding = |(name, value): (&String, &Value)| {
         let value = if value.is_null() { None } else { Some(value.as_f64()?) };
-        Some(RunMetric { name: name.clone(), value, batches: Vec::new() })
+        Some(RunMetric::new(name, value, Vec::new()))
     };
     values.iter().map(finding).collect()
 }

@@ -16,17 +16,13 @@ pub(crate) fn record(number: u64, value: Option<f64>) -> RunRecord {
         replication: number,
         findings: RunFindings {
             metrics: vec![
-                RunMetric { name: "wait".to_owned(), value, batches: vec![0.1, 0.2] },
-                RunMetric { name: "turnaround".to_owned(), value: None, batches: Vec::new() },
+                RunMetric::new("wait", value, vec![0.1, 0.2]),
+                RunMetric::new("turnaround", None, Vec::new()),
             ],
             by_size: vec![SizeFindings {
                 size: 4,
                 jobs: 3,
-                metrics: vec![RunMetric {
-                    name: "wait".to_owned(),
-                    value: Some(1.0),
-                    batches: vec![],
-                }],
+                metrics: vec![RunMetric::new("wait", Some(1.0), vec![])],
             }],
             finished: 7,
             refused: 1,

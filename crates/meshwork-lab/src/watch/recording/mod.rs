@@ -25,11 +25,11 @@ use serde::Serialize;
 use toml::Table;
 
 use crate::inputs::Files;
-use crate::run::caught;
 use crate::run::check::{RepeatError, scenario_of};
 use crate::run::event::{EventKind, NOBODY, RunEvent};
 pub use crate::run::kept;
 use crate::run::store::RunRecord;
+use crate::run::{caught, simulated};
 use crate::study::clock::Clock;
 use crate::text::number::{count, significant};
 use crate::watch::Scene;
@@ -264,10 +264,7 @@ impl Recording {
         }
         let mut heard = Heard { marked: marked(&scenario), ..Heard::new(window) };
         let replication = subject.record.replication;
-        let outcome = caught(|| {
-            let outcome = scenario.run(replication, &files, &mut heard);
-            outcome.map_err(|error| error.to_string())
-        });
+        let outcome = caught(|| simulated(&scenario, replication, &files, &mut heard));
         heard.tape.end();
         let (marked, asleep) = (heard.marked, heard.asleep.spans);
         let tape::Heard { columns, users, partitions, .. } = heard.tape.heard();
@@ -309,28 +306,9 @@ impl Recording {
         tape.end();
         let tape::Heard { columns, asked, shapes, .. } = tape.heard();
         let now = scene.now().units();
-        Recording {
-            clock: Clock::default(),
-            title: title.to_owned(),
-            scenario: 0,
-            replication: replication + 1,
-            sites: scene
-                .topologies()
-                .iter()
-                .map(|topology| RecordedSite::new(topology, 1.0))
-                .collect(),
-            from: now,
-            until: now,
-            notes: Vec::new(),
-            asked,
-            shapes,
-            users: Vec::new(),
-            partitions: Vec::new(),
-            marked: Vec::new(),
-            held_up: None,
-            answers_until: None,
-            columns,
-        }
+        let sites = scene.topologies().iter().map(|topology| RecordedSite::new(topology, 1.0));
+        let empty = Recording::empty(title, (0, replication), sites.collect(), now);
+        Recording { asked, shapes, columns, ..empty }
     }
 
     pub fn jobs(&self) -> usize {
@@ -354,15 +332,21 @@ impl Recording {
         }
     }
 
-    fn begin(subject: Subject<'_>, sites: Vec<RecordedSite>, window: RecordingWindow) -> Recording {
+    /// Recording without events. The replication is counted from 0.
+    fn empty(
+        title: &str,
+        (scenario, replication): (u64, u64),
+        sites: Vec<RecordedSite>,
+        at: f64,
+    ) -> Recording {
         Recording {
-            title: subject.title.to_owned(),
-            scenario: subject.scenario,
-            replication: subject.record.replication + 1,
+            title: title.to_owned(),
+            scenario,
+            replication: replication + 1,
             clock: Clock::default(),
             sites,
-            from: window.from,
-            until: window.from,
+            from: at,
+            until: at,
             notes: Vec::new(),
             asked: Vec::new(),
             shapes: Vec::new(),
@@ -465,7 +449,8 @@ impl Heard {
         let whole = whole || !self.tape.is_full();
         let until = if whole { end } else { self.tape.until().units() };
         let timeline = self.counts.timeline(processors, until, whole).of_run(subject);
-        let begun = Recording::begin(subject, sites, self.window);
+        let run = (subject.scenario, subject.record.replication);
+        let begun = Recording::empty(subject.title, run, sites, self.window.from);
         let filled = begun.filled(subject, self.tape, end)?;
         let columns = Columns { asleep: self.asleep.spans, ..filled.columns };
         Ok((Recording { marked: self.marked, columns, ..filled }, timeline))
@@ -504,11 +489,8 @@ fn again(
     let record = subject.record;
     let sites = sites(scenario, record.replication)?;
     let mut heard = Heard::of(window, scenario, record.replication);
-    let outcome = caught(|| {
-        let outcome = scenario.run(record.replication, files, &mut heard);
-        outcome.map_err(|error| error.to_string())
-    })
-    .map_err(RecordingError::Failed)?;
+    let outcome = caught(|| simulated(scenario, record.replication, files, &mut heard))
+        .map_err(RecordingError::Failed)?;
     heard.seen(subject, sites, outcome.end.units().min(f64::MAX), false)
 }
 
