@@ -328,7 +328,6 @@ pub(super) fn measured(scenario: &Scenario) -> Option<Vec<&str>> {
     Some(names.iter().filter_map(name_of).collect())
 }
 
-/// Checks that a metric exists and that the scenario measures it.
 pub(super) fn must_measure(
     study: &Study,
     scenario: &Scenario,

@@ -12,7 +12,7 @@ use crate::inputs::Files;
 use crate::study::expand::Point;
 use crate::study::set::set;
 use crate::study::slurm::open_sites;
-use crate::study::{SCENARIO_KEYS, Study};
+use crate::study::{SCENARIO_KEYS, Study, table};
 use crate::text::diff::difference;
 use meshwork_slurm::lines::lines;
 
@@ -35,8 +35,7 @@ pub(super) fn study_file(study: &Study, point: &Point) -> String {
     // Leave out the folder, which may be temporary, so that equal studies give equal texts.
     let file = Path::new(&study.file).file_name().unwrap_or_default().display();
     let mut text = format!("# The choice of `meshwork choose {file}`.\n");
-    let mut head = Table::new();
-    head.insert("name".to_owned(), Value::String(format!("{} winner", study.name)));
+    let head = table([("name", format!("{} winner", study.name).into())]);
     let _ = write!(text, "{}", toml::to_string(&head).unwrap_or_default());
     text + &toml::to_string(&scenario_of(study, point)).unwrap_or_default()
 }

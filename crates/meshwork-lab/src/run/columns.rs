@@ -45,7 +45,6 @@ impl Metrics {
         self.names.iter().position(|own| own == name)
     }
 
-    /// Names and values of a row's metrics, in column order.
     pub(super) fn row(&self, row: usize) -> impl Iterator<Item = (&str, Option<f64>)> {
         self.names.iter().zip(&self.columns).filter_map(move |(name, column)| {
             let value = column.get(row).copied().filter(|value| !value.is_infinite())?;

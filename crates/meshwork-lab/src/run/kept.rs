@@ -125,7 +125,6 @@ struct Before {
 }
 
 impl RunRecorder {
-    /// Creates the file of a recording in a results folder.
     pub fn create(folder: &Path, key: &str) -> Result<RunRecorder, FileError> {
         let home = folder.join(RECORDINGS);
         fs::create_dir_all(&home).map_err(|error| FileError::making(&home, &error))?;

@@ -35,7 +35,6 @@ const BYTES_PER_METRIC: u64 = 16;
 
 const USUAL_METRICS: u64 = 20;
 
-/// Checks that memory suffices for the results of all runs that the study may need.
 pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Result<(), Refused> {
     let of_point = |point: &Point| {
         let replications = point.windows.as_ref().map_or(study.most_replications(), Windows::count);

@@ -4,11 +4,11 @@ use meshwork::catalogue::Catalogue;
 use meshwork::registry::Problem;
 use meshwork::scenario::Scenario;
 use meshwork::workload::{Inputs, Submission};
-use toml::{Table, Value};
+use toml::Value;
 
 use crate::study::asked::Span;
 use crate::study::expand::{self, Point, Windows, window};
-use crate::study::{MAX_REPLICATIONS, Refused, Replications, Study};
+use crate::study::{MAX_REPLICATIONS, Refused, Replications, Study, table};
 use crate::text::number::plural;
 
 /// Determines the windows of every scenario's log, and returns the time span of each log.
@@ -81,11 +81,7 @@ pub(crate) fn arrivals(
 ) -> Result<Vec<f64>, String> {
     let mut table = scenario.table().clone();
     if let Some(workload) = table.get_mut("workload").and_then(Value::as_table_mut) {
-        let clock = Table::from_iter([
-            ("arrival_scale".to_owned(), Value::Float(1.0)),
-            ("shuffle".to_owned(), Value::Boolean(false)),
-        ]);
-        workload.extend(clock);
+        workload.extend(self::table([("arrival_scale", 1.0.into()), ("shuffle", false.into())]));
         workload.remove("split_above");
         workload.remove("resample");
         workload.remove("scale");
@@ -146,6 +142,7 @@ fn span(
 mod tests {
     use super::*;
     use crate::inputs::Files;
+    use toml::Table;
 
     #[test]
     fn the_clock_of_a_scaled_log_is_that_of_the_log() {

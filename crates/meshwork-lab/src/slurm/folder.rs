@@ -43,7 +43,6 @@ pub struct SlurmMachine {
 }
 
 impl SlurmMachine {
-    /// Reads a topology file and, if given, a `slurm.conf`.
     pub fn read(topology: &Path, conf: Option<&Path>) -> Result<SlurmMachine, String> {
         let text = |path: &Path| read_text(path).map_err(|trouble| trouble.to_string());
         let ends_in_conf = topology.extension().is_some_and(|end| end.eq_ignore_ascii_case("conf"));
@@ -187,7 +186,6 @@ impl SlurmMachine {
         lines.iter().rev().find_map(|line| line.get(key)).map(str::to_owned)
     }
 
-    /// Whether a job leaves processors of its nodes to other jobs.
     pub fn shares_nodes(&self, stay: &JobRecord) -> bool {
         let shares = !stay.whole_blocks && asked(stay).share.is_some();
         shares && !self.site(&stay.partition).is_exclusive
@@ -285,8 +283,6 @@ impl SlurmMachine {
         self.partitions.values().chain(alone)
     }
 
-    /// Set of the nodes that a host list such as `n[0-7]` names. A node that the machine does not
-    /// have is an error.
     pub fn nodes(&self, list: &str) -> Result<NodeSet, String> {
         let mut set = NodeSet::empty(self.reading.hosts.count());
         for name in hostlist::names(list)? {
@@ -466,7 +462,6 @@ impl Folder {
     }
 }
 
-/// Checks that the header of a text has the required columns of the table with this name.
 pub fn check_table(name: &str, text: &str) -> Result<(), String> {
     let (prints, needed): (&str, &[&str]) = match name {
         "qos.txt" => ("sacctmgr show qos -P", &["Name"]),

@@ -192,7 +192,6 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
 /// Keys of a `[[claim]]` table whose values may have several types or name swept keys.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
-/// Reads the tables `[[claim]]` of a study. `axes` has the swept keys of the study.
 pub(super) fn read(
     catalogue: &Catalogue,
     given: Option<Value>,
@@ -367,7 +366,6 @@ impl Reader<'_> {
         ))
     }
 
-    /// Swept keys and their values in a claim's table `key`.
     fn swept(&self, key: &str) -> Result<Vec<(&Axis, &Value)>, Problem> {
         let mut found = Vec::new();
         match self.table.get(key) {

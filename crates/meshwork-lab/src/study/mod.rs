@@ -71,7 +71,6 @@ pub enum Replications {
         most: u64,
         of: String,
     },
-    /// The replications are windows of a log. Each window is one run.
     Windows {
         length: f64,
         /// Time between the starts of consecutive windows, in the time unit of the log.
@@ -95,9 +94,7 @@ pub struct Baseline {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobFormat {
-    /// CSV, in the file `jobs/<key>.csv`.
     Csv,
-    /// Parquet, in the file `jobs/<key>.parquet`.
     Parquet,
     /// CSV with the columns of Batsim's `jobs.csv`, in the file `jobs/<key>.batsim.csv`.
     Batsim,
@@ -449,6 +446,10 @@ impl fmt::Display for Study {
 /// Whether the dotted path `path` equals `around` or leads to a key inside the value at `around`.
 pub(crate) fn is_within(path: &str, around: &str) -> bool {
     path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+pub(crate) fn table<'a>(pairs: impl IntoIterator<Item = (&'a str, Value)>) -> Table {
+    pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 pub(crate) fn number(value: &Value) -> Option<f64> {

@@ -3,7 +3,7 @@
 use meshwork::registry::{Problem, join};
 use toml::{Table, Value};
 
-use crate::study::Refused;
+use crate::study::{Refused, table};
 
 /// Sets a value at a path such as `workload.load` or `machine.sites[1].speed`.
 ///
@@ -102,9 +102,7 @@ impl Step {
 
 fn enter<'a>(here: &'a mut Value, step: &Step, walked: &str) -> Result<&'a mut Value, Problem> {
     if let (Value::String(name), Step::Key(_)) = (&*here, step) {
-        let mut component = Table::new();
-        component.insert("name".to_owned(), Value::String(name.clone()));
-        *here = Value::Table(component);
+        *here = Value::Table(table([("name", name.as_str().into())]));
     }
     let given = match step {
         Step::Key(_) if here.is_table() => String::new(),

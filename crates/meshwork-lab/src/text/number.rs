@@ -71,7 +71,6 @@ fn magnitude(number: f64) -> i32 {
     if number.abs() > 0.0 { number.abs().log10().floor() as i32 } else { 0 }
 }
 
-/// Number of decimals that show `digits` significant digits of `number` after rounding.
 fn decimals(number: f64, digits: i32) -> i32 {
     let shown = (digits - 1 - magnitude(number)).max(0);
     // 0.996 with two digits is 1.0 and not 1.00.

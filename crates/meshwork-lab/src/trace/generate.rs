@@ -14,6 +14,7 @@ use toml::{Table, Value};
 
 use super::{Form, TraceError, form, info, write};
 use crate::standard::catalogue;
+use crate::study::table;
 
 pub const MAX_JOBS: u64 = 10_000_000;
 
@@ -73,15 +74,15 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     if !(1..=MAX_JOBS).contains(&model.jobs) {
         return Err(format!("{} jobs are asked for, but must be from 1 to {MAX_JOBS}", model.jobs));
     }
-    let mut table = Table::new();
-    let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into();
-    table.insert("name".to_owned(), "lublin".into());
-    table.insert("jobs".to_owned(), whole(model.jobs));
-    table.insert("processors".to_owned(), whole(u64::from(model.processors)));
-    table.insert("classes".to_owned(), model.classes.as_str().into());
+    let workload = table([
+        ("name", "lublin".into()),
+        ("jobs", (model.jobs as i64).into()),
+        ("processors", i64::from(model.processors).into()),
+        ("classes", model.classes.as_str().into()),
+    ]);
     let mut kept = Vec::new();
     let keep = |job: Job| kept.push((record(&job), job));
-    draw(&catalogue(), ("lublin", table), model.processors, model.seed, keep)?;
+    draw(&catalogue(), ("lublin", workload), model.processors, model.seed, keep)?;
     Ok(kept)
 }
 

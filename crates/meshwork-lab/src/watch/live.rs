@@ -31,7 +31,6 @@ pub struct Live {
 pub enum Next {
     Event(RunEvent),
     Later,
-    /// The run has ended, with its result or with an error message.
     Ended(Result<Box<Outcome>, String>),
 }
 

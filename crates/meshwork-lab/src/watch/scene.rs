@@ -18,7 +18,6 @@ pub struct Held {
     pub since: Time,
 }
 
-/// Use of a node that jobs share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeUse {
     /// Amounts that jobs hold: cores, memory in MiB, thousandths of GPUs, and the resource `other`.

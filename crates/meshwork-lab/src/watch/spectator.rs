@@ -29,7 +29,6 @@ pub struct RunSnapshot {
     /// Number of the replication, counted from 0.
     pub replication: u64,
     pub scene: Scene,
-    /// Whether the snapshot shows the state at the end of the run.
     pub ended: bool,
 }
 

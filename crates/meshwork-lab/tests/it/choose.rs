@@ -376,7 +376,6 @@ fn the_winner_has_lines_for_topology_yaml() {
     );
 }
 
-/// Log of nine users over a number of weeks.
 fn log(folder: &Path, weeks: u64) -> String {
     let mut text = "; MaxProcs: 16\n".to_owned();
     let mut draws = Stream::new(4, 0, "log");
@@ -510,8 +509,8 @@ fn a_race_takes_a_tenth_of_the_runs_of_two_stages() {
     assert!(choice.runs < choice.full_grid);
 }
 
-/// Name, study, wrong change to the request, and beginning and end of the error message.
-type Refusal<'a> = (&'a str, &'a Study, fn(&mut ChoiceRequest), &'a str, &'a str);
+/// Study, wrong change to the request, and beginning and end of the error message.
+type Refusal<'a> = (&'a Study, fn(&mut ChoiceRequest), &'a str, &'a str);
 
 #[test]
 fn what_cannot_be_chosen_is_refused_in_one_sentence() {
@@ -526,77 +525,66 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
     let (whole, resampled) = (of_log(&path, ""), of_log(&path, ", resample = 'users'"));
     let refusals: [Refusal<'_>; 15] = [
         (
-            "unknown metric",
             &plain,
             |own| own.metric = Some("waits".into()),
             "--metric waits: unknown metric `waits` (did you mean `wait`?",
             ")",
         ),
         (
-            "unknown second metric",
             &plain,
             |own| own.second = Some("waits".into()),
             "--second waits: unknown metric `waits` (did you mean `wait`?",
             ")",
         ),
         (
-            "metric that is not measured",
             &plain,
             |own| own.metric = Some("turnaround".into()),
             "--metric turnaround: the study does not measure turnaround: ",
             "add it to `measure.metrics`, which has wait, utilization",
         ),
         (
-            "no sweep",
             &without,
             |_| {},
             "study.toml: there is nothing to choose from, because the study has no `[sweep]`: ",
             "sweep a key, such as scheduler = [\"fcfs\", \"easy\"]",
         ),
         (
-            "one candidate",
             &one,
             |_| {},
             "study.toml:13: `[sweep]` makes one candidate, and a choice needs two: ",
             "give a key another value",
         ),
         (
-            "constraint that nobody meets",
             &plain,
             |own| own.constraints = vec!["utilization >= 99 %".into()],
             "study.toml: no candidate meets `utilization >= 99 %`: the nearest is scheduler = ",
             " %",
         ),
         (
-            "constraints that nobody meets",
             &plain,
             |own| own.constraints = vec!["utilization >= 1 %".into(), "wait <= 1e-9".into()],
             "study.toml: no candidate meets `utilization >= 1 %` and `wait <= 1e-9`: the nearest is scheduler = ",
             "",
         ),
         (
-            "constraint without a known unit",
             &plain,
             |own| own.constraints = vec!["wait <= 4 h".into()],
             "--constraint 'wait <= 4 h': the unit of the study's clock is not known: ",
             "give `time_unit`, or the limit without `h`",
         ),
         (
-            "log shorter than the hold-out",
             &resampled,
             |own| own.hold_out = Some("20w".into()),
             "--hold-out 20w: the log has only 112 days, so nothing is left to choose by: ",
             "hold out less",
         ),
         (
-            "hold-out of no log",
             &plain,
             |own| own.hold_out = Some("1w".into()),
             "--hold-out 1w: the end of a log can be kept back, but the workload `synthetic` reads none: ",
             "leave the option out",
         ),
         (
-            "zero on the log scale",
             &quiet,
             |_| {},
             "study.toml: wait is 0 in replication 1 of scheduler = fcfs, allocator = first_fit, and has no logarithm \
@@ -604,21 +592,18 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
             "race on its differences with `--raw` (from Python `raw=True`), or on another metric",
         ),
         (
-            "growing queues",
             &overloaded,
             |_| {},
             "study.toml: the queue of every candidate grows to the end, so none has a mean: ",
             "lower the load, or race on `--metric carried_load`",
         ),
         (
-            "baseline of several",
             &plain,
             |own| own.baseline = vec!["scheduler=easy".into()],
             "--baseline scheduler=easy: 2 candidates have it, but the baseline must be one: ",
             "give a value of every swept key, such as scheduler = easy, allocator = first_fit",
         ),
         (
-            "one log",
             &whole,
             |_| {},
             "study.toml:",
@@ -626,18 +611,17 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
              of two weeks or more, and \"shake\" for any",
         ),
         (
-            "budget below one run of each",
             &plain,
             |own| own.budget = Some("5".into()),
             "--budget 5: the first round of 6 candidates takes 18 runs",
             "",
         ),
     ];
-    for (what, study, change, begins, ends) in refusals {
+    for (study, change, begins, ends) in refusals {
         let mut request = ChoiceRequest::default();
         change(&mut request);
         let said = made(study, request, None).unwrap_err();
-        assert!(said.starts_with(begins) && said.ends_with(ends), "{what}: {said}");
+        assert!(said.starts_with(begins) && said.ends_with(ends), "{begins}: {said}");
         assert!(!said.contains('\n') && !said.contains(". "), "one sentence: {said}");
     }
     // Candidates are compared by differences, for which means of 0 are allowed.

@@ -72,7 +72,6 @@ fn replay(
     (outcome, starts.0)
 }
 
-/// Start of each job by job number, from a reference table.
 fn expected(table: &Path) -> BTreeMap<u64, f64> {
     lines(table)
         .lines()

@@ -246,7 +246,6 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
     }
 }
 
-/// An empty topology file is ignored for a flat or unnamed plugin, and refused for others.
 #[test]
 fn an_empty_topology_file_is_a_flat_machine_or_refused() {
     assert!(reading("", CONF).refusal().is_none());

@@ -10,12 +10,10 @@ use crate::conf::{Conf, ConfLine};
 use crate::finding::LintFindings;
 use crate::values::{SCHEDULER_OPTIONS, is_time, leading_number, number};
 
-/// Kinds of values.
 enum Kind {
     /// Whole number of at most this.
     Number(u64),
     Time,
-    /// One of these words.
     Word(&'static str),
     /// List of these words and of others that Slurm may know.
     Words(&'static str),

@@ -29,7 +29,6 @@ pub fn field(own: &Json, path: &[&str]) -> String {
     }
 }
 
-/// Records in the list `jobs` of a JSON text.
 pub fn jobs(file: &str, text: &str) -> Result<Vec<Json>, FileProblem> {
     let whole: Json = serde_json::from_str(text).map_err(|error| {
         FileProblem::at(file, error.line(), format!("this is no JSON: {error}"))

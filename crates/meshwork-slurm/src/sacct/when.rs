@@ -133,7 +133,6 @@ impl LocalClock {
         self.time(text).ok().flatten().map(|(second, _)| second)
     }
 
-    /// Parses a time with its format; `None` for no time.
     pub fn time(&self, text: &str) -> Result<Option<(Second, TimeFormat)>, NotATime> {
         if is_none(text) {
             return Ok(None);
@@ -160,12 +159,14 @@ pub(super) fn is_none(text: &str) -> bool {
     matches!(text, "" | "None" | "Unknown" | "N/A" | "NONE" | "(null)" | "None assigned")
 }
 
+fn is_no_limit(text: &str) -> bool {
+    is_none(text)
+        || ["unlimited", "partition_limit"].iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
 /// Converts a limit in minutes, as in `TimelimitRaw`, to seconds; `None` for no limit.
 pub(super) fn minutes(text: &str) -> Result<Option<Second>, NotATime> {
-    if is_none(text)
-        || text.eq_ignore_ascii_case("unlimited")
-        || text.eq_ignore_ascii_case("partition_limit")
-    {
+    if is_no_limit(text) {
         return Ok(None);
     }
     text.parse::<Second>().map(|minutes| Some(minutes.saturating_mul(60))).map_err(|_| NotATime)
@@ -173,10 +174,7 @@ pub(super) fn minutes(text: &str) -> Result<Option<Second>, NotATime> {
 
 /// Parses a duration such as `1-02:03:04`, `02:03:04`, `03:04` or minutes, in seconds.
 pub fn span(text: &str) -> Result<Option<Second>, NotATime> {
-    if is_none(text)
-        || text.eq_ignore_ascii_case("unlimited")
-        || text.eq_ignore_ascii_case("partition_limit")
-    {
+    if is_no_limit(text) {
         return Ok(None);
     }
     let (days, rest) = match text.split_once('-') {

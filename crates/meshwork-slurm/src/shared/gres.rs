@@ -107,7 +107,6 @@ fn files(list: &str) -> Result<u32, String> {
     Ok(hostlist::names(list)?.len() as u32)
 }
 
-/// Numbers of a list such as `0-15,32`.
 fn numbers(list: &str) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
     for part in list.split(',') {

@@ -76,7 +76,6 @@ pub fn read(text: &str, site: &SharedSite) -> Result<SharedRequest, String> {
     Ok(request)
 }
 
-/// Splits a word into the long name of its option, and the value of the option if it has one.
 fn split(word: &str) -> Result<(&str, Option<&str>), String> {
     if let Some(long) = word.strip_prefix("--") {
         return Ok(match long.split_once('=') {

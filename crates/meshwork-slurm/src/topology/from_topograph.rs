@@ -28,7 +28,6 @@ pub(super) fn is_model(document: &Yaml) -> bool {
         && !has("topology")
 }
 
-/// Reads the topologies of a model of topograph.
 pub(super) fn read(
     document: &Yaml,
     findings: &mut LintFindings,

@@ -16,7 +16,6 @@ pub struct SlurmTopology {
     pub name: String,
     /// Number of the topology's first line in its file, counted from 1.
     pub line: usize,
-    /// Whether the topology is the default of the cluster.
     pub is_default: bool,
     pub kind: TopologyKind,
 }

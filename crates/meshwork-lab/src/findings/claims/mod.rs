@@ -62,7 +62,6 @@ pub enum CellState {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimCell {
-    /// Values of swept keys that distinguish this cell of the claim from its other cells.
     pub at: SweptValues,
     pub holds: CellState,
     /// Size of the jobs that are judged. `None` if jobs of all sizes count.
@@ -520,7 +519,6 @@ fn paired(
     ours.iter().filter_map(both).collect()
 }
 
-/// Value of the metric in a replication. `None` if the replication did not measure it.
 fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     if let &[(EVERY, value)] = values {
         return Some(value);

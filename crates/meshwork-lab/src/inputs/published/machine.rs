@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toml::{Table, Value};
+use toml::Value;
 
 use super::{Holds, MachineColumns, Recognized, recognized};
 use crate::inputs::Files;
+use crate::study::table;
 use crate::text::number::count;
 
 pub struct PublishedMachine {
@@ -45,19 +46,15 @@ pub fn machine_text(path: &str) -> Result<PublishedMachine, String> {
         return Err(format!("{path}: the table has no nodes"));
     }
     nodes.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
-    let mut machine = Table::new();
-    machine.insert("topology".to_owned(), "flat".into());
-    machine.insert("processors".to_owned(), Value::Integer(nodes.len() as i64));
+    let count_of = Value::Integer(nodes.len() as i64);
+    let mut machine = table([("topology", "flat".into()), ("processors", count_of)]);
     let types = types(&nodes);
     let is_typed = types.is_some();
     machine.extend(types.map(|types| ("nodes".to_owned(), types)));
-    let mut study = Table::new();
-    study.insert("machine".to_owned(), Value::Table(machine));
+    let mut study = table([("machine", machine.into())]);
     if let Some(switches) = switches(&nodes, columns.above.len()) {
-        let mut allocator = Table::new();
-        allocator.insert("name".to_owned(), "tree".into());
-        allocator.insert("switches".to_owned(), Value::Array(switches));
-        study.insert("allocator".to_owned(), Value::Table(allocator));
+        let allocator = table([("name", "tree".into()), ("switches", switches.into())]);
+        study.insert("allocator".to_owned(), allocator.into());
     }
     let mut kinds: BTreeMap<&NodeType, u64> = BTreeMap::new();
     nodes.iter().for_each(|(.., kind)| *kinds.entry(kind).or_default() += 1);
@@ -111,10 +108,8 @@ fn types(nodes: &[Listed]) -> Option<Value> {
         let further = (2..).map(|number| format!("{base}-{number}"));
         let mut tried = std::iter::once(base.to_owned()).chain(further);
         let name = tried.find(|name| names.insert(name.clone()))?;
-        let mut table = Table::new();
-        table.insert("type".to_owned(), name.into());
-        table.insert("on".to_owned(), ranges(&places).into());
-        table.insert("cpu".to_owned(), cpu.into());
+        let on = ranges(&places);
+        let mut table = table([("type", name.into()), ("on", on.into()), ("cpu", cpu.into())]);
         table.extend(whole(1).map(|mem| ("mem".to_owned(), mem.into())));
         if let Some(gpu) = gpu {
             table.insert("gpu".to_owned(), gpu.into());
@@ -168,7 +163,7 @@ fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
     let last = levels.checked_sub(1)?;
     let unit = |key: &str, numbers: &[usize]| {
         let numbers = numbers.iter().map(|&number| Value::Integer(number as i64)).collect();
-        Value::Table(Table::from_iter([(key.to_owned(), Value::Array(numbers))]))
+        Value::Table(table([(key, Value::Array(numbers))]))
     };
     let mut switches: Vec<Value> = Vec::new();
     // Groups of the level that was handled last, each with the index of its switch.

@@ -570,7 +570,6 @@ impl Recognized {
         }
     }
 
-    /// Cell of a table of jobs; `None` if the trace has no value for it.
     fn cell(&self, given: &Given, source: Source) -> Result<Option<Cell<'static>>, String> {
         let positive = |number: f64| (number >= 0.0).then_some(Cell::Number(number));
         Ok(match source {

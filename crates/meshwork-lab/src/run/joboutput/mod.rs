@@ -94,7 +94,6 @@ pub enum JobOutputError {
 /// Name of the file that lists all files of per-job output, in the same folder.
 pub const INDEX: &str = "index.csv";
 
-/// Writes `jobs/index.csv`, the index of the per-job output of a study.
 pub fn write_index(
     folder: &Path,
     formats: &[JobFormat],

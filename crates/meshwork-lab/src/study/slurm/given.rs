@@ -9,6 +9,7 @@ use toml::{Table, Value};
 use super::scenario::access_keys;
 use crate::inputs::Files;
 use crate::slurm::folder::{CONF, GRES, JOBS, SlurmMachine, TABLES, TOPOLOGIES};
+use crate::study::table;
 use meshwork_slurm::conf::{Conf, Partition};
 use meshwork_slurm::lines::parsable_rows;
 
@@ -106,9 +107,7 @@ fn folder(table: &Table, of: &str) -> Result<Option<String>, Problem> {
 pub(super) fn add_scheduler(table: &mut Table, conf: &Conf, qos: Option<&str>) {
     let name = ENTRY.about.name;
     let mut own = match table.get("scheduler") {
-        Some(Value::String(given)) if given == name => {
-            Table::from_iter([("name".to_owned(), name.into())])
-        }
+        Some(Value::String(given)) if given == name => self::table([("name", name.into())]),
         Some(Value::Table(given)) if given.get("name").and_then(Value::as_str) == Some(name) => {
             given.clone()
         }
@@ -128,7 +127,6 @@ pub(super) fn add_scheduler(table: &mut Table, conf: &Conf, qos: Option<&str>) {
     table.insert("scheduler".to_owned(), own.into());
 }
 
-/// Parameters of the scheduler `slurm` in a `slurm.conf`, without partitions.
 fn parameters(conf: &Conf) -> Table {
     let inner: BTreeMap<&str, &str> = conf
         .setting("SchedulerParameters")
@@ -169,10 +167,8 @@ fn partitions(conf: &Conf) -> Vec<Value> {
 
 /// Table that has a name and whole numbers, such as a partition's name and its tier.
 fn named(name: &str, numbers: impl IntoIterator<Item = (&'static str, i64)>) -> Value {
-    let mut table = Table::from_iter([("name".to_owned(), name.into())]);
-    let numbers = numbers.into_iter().map(|(key, number)| (key.to_owned(), Value::Integer(number)));
-    table.extend(numbers);
-    table.into()
+    let numbers = numbers.into_iter().map(|(key, number)| (key, Value::Integer(number)));
+    table(std::iter::once(("name", name.into())).chain(numbers)).into()
 }
 
 #[cfg(test)]
@@ -203,7 +199,6 @@ mod tests {
         folder
     }
 
-    /// Table of the study `text` after the contents of site and Slurm files were put in.
     fn laid_out(folder: &Path, text: &str) -> Result<Table, String> {
         let text = text.replace("SITE", &folder.display().to_string());
         let mut table: Table = text.parse().unwrap();

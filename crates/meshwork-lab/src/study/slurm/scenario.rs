@@ -14,6 +14,7 @@ use toml::{Table, Value};
 use super::given::{ALL, add_scheduler};
 use crate::inputs::Files;
 use crate::slurm::folder::{FLAT, TOPOLOGIES};
+use crate::study::table;
 use meshwork_slurm::hostlist::{in_order, names};
 use meshwork_slurm::shared::{SharedSite, gres};
 use meshwork_slurm::site::{self, Reading, SlurmSite};
@@ -201,9 +202,8 @@ fn type_table(kind: &SlurmNodeType, models: &[String], index: usize) -> Option<T
         own.map(|gpus| gpus.gpus.count_ones()).sum::<u32>()
     };
     let divides = (0..kind.sockets).all(|socket| near(socket) * kind.sockets == gpus);
-    let mut table = Table::new();
     let name = model.unwrap_or_else(|| format!("nodes{}", index + 1));
-    table.insert("type".to_owned(), name.into());
+    let mut own = table([("type", name.into())]);
     let numbers = [
         ("cpu", u64::from(kind.cpus())),
         ("mem", kind.memory),
@@ -211,12 +211,12 @@ fn type_table(kind: &SlurmNodeType, models: &[String], index: usize) -> Option<T
         ("islands", u64::from(if divides { kind.sockets } else { 1 })),
         ("weight", u64::from(kind.weight)),
     ];
-    table.extend(numbers.map(|(key, number)| (key.to_owned(), Value::Integer(number as i64))));
+    own.extend(table(numbers.map(|(key, number)| (key, Value::Integer(number as i64)))));
     if !kind.features.is_empty() {
         let features = kind.features.iter().map(|word| Value::from(word.as_str()));
-        table.insert("features".to_owned(), Value::Array(features.collect()));
+        own.insert("features".to_owned(), list(features));
     }
-    Some(table)
+    Some(own)
 }
 
 /// Slurm's nodes of a partition, in the order of the machine's node numbers.
@@ -303,9 +303,7 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
         && is_all_of(site, anchors)
     {
         let sides = torus.grid().sides().iter().copied();
-        let mut machine = Table::new();
-        machine.insert("topology".to_owned(), "torus".into());
-        machine.insert("dims".to_owned(), integers(sides));
+        let machine = table([("topology", "torus".into()), ("dims", integers(sides))]);
         let mut allocator = named("anchors");
         insert_placements(&mut allocator, torus.entries());
         let order: Vec<Node> = torus.nodes().collect();
@@ -315,9 +313,8 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
     }
     // Nodes outside of the partition come last, and are never free.
     let mut order: Vec<Node> = site.whole.iter().collect();
-    let mut machine = Table::new();
-    machine.insert("topology".to_owned(), "flat".into());
-    machine.insert("processors".to_owned(), Value::Integer(order.len() as i64));
+    let count = Value::Integer(order.len() as i64);
+    let machine = table([("topology", "flat".into()), ("processors", count)]);
     let mut others = NodeSet::empty(site.hosts.count());
     site.structure.named().iter().for_each(|unit| others.unite(&unit.nodes));
     others.subtract(&site.whole);
@@ -363,10 +360,9 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
             let toruses = anchors.toruses().iter().filter(|torus| !torus.entries().is_empty());
             let torus = |torus: &meshwork::alloc::listed::anchors::Torus| {
                 let cells = torus.cells();
-                let mut table = Table::new();
-                table.insert("dims".to_owned(), integers(torus.grid().sides().iter().copied()));
+                let sides = torus.grid().sides().iter().copied();
                 let nodes = &mut cells.iter().map(|node| node.unwrap_or(order[0]));
-                table.insert("nodes".to_owned(), renumbered(nodes));
+                let mut table = table([("dims", integers(sides)), ("nodes", renumbered(nodes))]);
                 let holes: Vec<u32> = (0..)
                     .zip(cells)
                     .filter(|(_, node)| node.is_none())
@@ -409,18 +405,13 @@ fn children(listed: Option<&SlurmTopology>, place: usize) -> Vec<u32> {
 }
 
 fn named(name: &str) -> Table {
-    let mut table = Table::new();
-    table.insert("name".to_owned(), name.into());
-    table
+    table([("name", name.into())])
 }
 
 fn unit(key: &str, value: Value) -> Value {
-    let mut table = Table::new();
     // Without nodes, a ring, block or switch gets no list, and is never used.
-    if value.as_array().is_some_and(|list| !list.is_empty()) {
-        table.insert(key.to_owned(), value);
-    }
-    Value::Table(table)
+    let is_used = value.as_array().is_some_and(|list| !list.is_empty());
+    Value::Table(table(is_used.then_some((key, value))))
 }
 
 fn integers(numbers: impl IntoIterator<Item = u32>) -> Value {
@@ -434,12 +425,8 @@ fn list(items: impl Iterator<Item = Value>) -> Value {
 fn insert_placements(table: &mut Table, entries: &[Entry]) {
     let placement = |entry: &Entry| {
         let shape = entry.shape();
-        let mut table = Table::new();
         let keys = [("dims", shape.sides), ("spacing", shape.spacing), ("seed", shape.seed)];
-        keys.into_iter().for_each(|(key, three)| {
-            table.insert(key.to_owned(), integers(three));
-        });
-        Value::Table(table)
+        Value::Table(self::table(keys.map(|(key, three)| (key, integers(three)))))
     };
     if !entries.is_empty() {
         table.insert("placements".to_owned(), list(entries.iter().map(placement)));

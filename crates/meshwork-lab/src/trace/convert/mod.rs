@@ -23,6 +23,7 @@ use crate::inputs::Files;
 use crate::inputs::form::{is_study, on_the_clock_of};
 use crate::inputs::published::{self, PublishedJobs, machine_text};
 use crate::standard::catalogue;
+use crate::study::table;
 
 /// Parameters of the workload `swf` that affect only its replay. A conversion refuses them.
 const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
@@ -137,9 +138,7 @@ pub fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
     if let Some(key) = OF_REPLAYS.iter().find(|key| changes.contains_key(**key)) {
         return Err(format!("`{key}` says how jobs are replayed, and changes nothing of a log"));
     }
-    let mut table = Table::new();
-    table.insert("name".to_owned(), "swf".into());
-    table.insert("path".to_owned(), path.into());
+    let mut table = table([("name", "swf".into()), ("path", path.into())]);
     table.extend(changes.clone());
     FAMILY.resolve_in(&catalogue(), "", &Value::Table(table)).map_err(|problem| problem.message)
 }

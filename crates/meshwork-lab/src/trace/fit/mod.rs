@@ -15,6 +15,7 @@ use super::convert::Log;
 use super::generate::draw;
 use crate::inputs::start::LogStart;
 use crate::standard::catalogue;
+use crate::study::table;
 
 pub use distance::{Distance, Spread};
 pub use models::FitModel;
@@ -138,18 +139,15 @@ pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
 }
 
 fn study(workload: &Table, sample: &Sample) -> Table {
-    let mut machine = Table::new();
-    machine.insert("topology".to_owned(), "flat".into());
-    machine.insert("processors".to_owned(), i64::from(sample.processors).into());
-    let mut measure = Table::new();
+    let processors = i64::from(sample.processors).into();
+    let machine = table([("topology", "flat".into()), ("processors", processors)]);
     let metrics = ["wait", "bounded_slowdown", "utilization"].map(Value::from);
-    measure.insert("metrics".to_owned(), Value::Array(metrics.to_vec()));
-    let mut study = Table::new();
-    study.insert("scheduler".to_owned(), "easy".into());
-    study.insert("machine".to_owned(), Value::Table(machine));
-    study.insert("workload".to_owned(), Value::Table(workload.clone()));
-    study.insert("measure".to_owned(), Value::Table(measure));
-    study
+    table([
+        ("scheduler", "easy".into()),
+        ("machine", machine.into()),
+        ("workload", workload.clone().into()),
+        ("measure", table([("metrics", metrics.to_vec().into())]).into()),
+    ])
 }
 
 /// Seed for drawing jobs from the model. It is unusual, so that a log that was drawn from the model

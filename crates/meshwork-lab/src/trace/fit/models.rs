@@ -4,6 +4,7 @@ use meshwork::workload::distribution::{HyperErlang, Moments, Stages};
 use toml::{Table, Value};
 
 use super::{Sample, drawn, gaps};
+use crate::study::table;
 use crate::trace::TraceError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +39,13 @@ impl FitModel {
         shown: &str,
         notes: &mut Vec<String>,
     ) -> Result<Table, TraceError> {
-        let mut workload = Table::new();
         let name = FitModel::ALL.iter().find(|model| model.1 == self).map_or("", |model| model.0);
-        workload.insert("name".to_owned(), name.into());
         let jobs = i64::try_from(sample.sizes.len()).unwrap_or(i64::MAX);
-        workload.insert("jobs".to_owned(), jobs.into());
-        workload.insert("processors".to_owned(), i64::from(sample.processors).into());
+        let mut workload = table([
+            ("name", name.into()),
+            ("jobs", jobs.into()),
+            ("processors", i64::from(sample.processors).into()),
+        ]);
         match self {
             FitModel::Jann => jann(sample, &mut workload, notes),
             FitModel::CirneBerman => cirne_berman(sample, shown, &mut workload, notes)?,
@@ -91,10 +93,10 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
     }
     let mut was_widened = false;
     let tables = classes.iter().map(|(to, places)| {
-        let mut class = Table::new();
-        class.insert("largest".to_owned(), i64::try_from(*to).unwrap_or(i64::MAX).into());
+        let largest = i64::try_from(*to).unwrap_or(i64::MAX);
         let top = places.iter().filter(|&&place| sample.sizes[place] == *to).count();
-        class.insert("p_largest".to_owned(), rounded(top as f64 / places.len() as f64));
+        let share = rounded(top as f64 / places.len() as f64);
+        let mut class = table([("largest", largest.into()), ("p_largest", share)]);
         let gaps = gaps(places.iter().map(|&place| sample.arrivals[place]));
         let run_times: Vec<f64> = places.iter().map(|&place| sample.run_times[place]).collect();
         // The jobs of a class may all be in one part of the log, so the gap is over the whole log.
@@ -128,10 +130,6 @@ fn possible(values: &[f64]) -> (Moments, bool) {
     if fits { (moments, false) } else { (safe, true) }
 }
 
-fn stages(sample: &Sample) -> Stages {
-    Stages::fitted(&sample.sizes)
-}
-
 fn cirne_berman(
     sample: &Sample,
     shown: &str,
@@ -145,7 +143,7 @@ fn cirne_berman(
             sample.sizes.len()
         )));
     }
-    let sizes = stages(sample);
+    let sizes = Stages::fitted(&sample.sizes);
     let largest = sample.sizes.iter().copied().max().unwrap_or(1);
     workload.insert("processors".to_owned(), i64::try_from(largest).unwrap_or(i64::MAX).into());
     let mut insert = |key: &str, number: f64| workload.insert(key.to_owned(), rounded(number));
@@ -186,17 +184,15 @@ fn cirne_berman(
 }
 
 fn lublin(sample: &Sample, workload: &mut Table) -> Result<(), TraceError> {
-    let sizes = stages(sample);
-    for (key, number) in [
-        ("p_serial", sizes.p_serial),
-        ("p_pow2", sizes.p_pow2),
-        ("u_low", sizes.u_low),
-        ("u_med", sizes.u_med),
-        ("u_hi", sizes.u_hi),
-        ("u_prob", sizes.u_prob),
-    ] {
-        workload.insert(key.to_owned(), rounded(number));
-    }
+    let sizes = Stages::fitted(&sample.sizes);
+    workload.extend(table([
+        ("p_serial", rounded(sizes.p_serial)),
+        ("p_pow2", rounded(sizes.p_pow2)),
+        ("u_low", rounded(sizes.u_low)),
+        ("u_med", rounded(sizes.u_med)),
+        ("u_hi", rounded(sizes.u_hi)),
+        ("u_prob", rounded(sizes.u_prob)),
+    ]));
     // The daily cycle and the two kinds of run times are kept; the other parameters are scaled.
     let jobs = drawn(workload, sample.processors).map_err(TraceError::Wrong)?;
     let n = jobs.len() as f64;
@@ -225,18 +221,15 @@ pub(super) fn estimates(sample: &Sample) -> Table {
     let values = popular.len();
     for &(count, time) in popular.iter().take(HEAD) {
         head += count;
-        let mut table = Table::new();
-        table.insert("time".to_owned(), Value::Float(time));
         // Rounded down, so that the shares never sum to more than 1.
-        table.insert("share".to_owned(), Value::Float((1e5 * count as f64 / all).floor() / 1e5));
-        tables.push(Value::Table(table));
+        let share = (1e5 * count as f64 / all).floor() / 1e5;
+        tables.push(Value::Table(table([("time", time.into()), ("share", share.into())])));
     }
-    let mut estimates = Table::new();
-    estimates.insert("name".to_owned(), "tsafrir".into());
-    estimates.insert("max".to_owned(), Value::Float(max));
-    estimates.insert("head".to_owned(), rounded((head as f64 / all).min(1.0)));
-    estimates
-        .insert("values".to_owned(), i64::try_from(values.clamp(1, 100_000)).unwrap_or(1).into());
-    estimates.insert("popular".to_owned(), Value::Array(tables));
-    estimates
+    table([
+        ("name", "tsafrir".into()),
+        ("max", max.into()),
+        ("head", rounded((head as f64 / all).min(1.0))),
+        ("values", i64::try_from(values.clamp(1, 100_000)).unwrap_or(1).into()),
+        ("popular", tables.into()),
+    ])
 }

@@ -62,7 +62,6 @@ pub struct PartColumns {
     /// For each start and each move of a job, number of node parts in its placement.
     pub count: Vec<u32>,
     pub node: Vec<u32>,
-    /// Number of cores in each part.
     pub cpu: Vec<u32>,
     /// Memory of each part, in MiB.
     pub mem: Vec<u32>,

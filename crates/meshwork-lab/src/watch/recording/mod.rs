@@ -66,7 +66,6 @@ pub struct RecordedNodes {
     pub of: Vec<(u32, u32)>,
 }
 
-/// Type of nodes, with its amount of each resource.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedType {
     pub name: String,

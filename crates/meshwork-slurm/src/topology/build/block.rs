@@ -2,6 +2,7 @@
 
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::geometry::NodeSet;
+use meshwork::topology::Node;
 
 use super::{Builder, NamedNodes, Structure};
 use crate::finding::Fatal;
@@ -65,7 +66,8 @@ impl Builder<'_> {
                         );
                         self.fatal(list.line, says, &[&error, &slurm])
                     })?;
-                    self.set(&format!("the block {name}"), list.line, &names)
+                    let nodes: Vec<Node> = self.nodes(&names).into_iter().flatten().collect();
+                    self.set(&format!("the block {name}"), list.line, &nodes)
                 }
             };
             if base == 0 {
@@ -93,9 +95,7 @@ impl Builder<'_> {
         levels: &[u32],
         named: &[NamedNodes],
     ) {
-        let mut covered = NodeSet::empty(self.hosts.count());
-        named.iter().for_each(|block| covered.unite(&block.nodes));
-        self.warn_of_nodes(topology, "block", "Blocks", &covered);
+        self.warn_of_nodes(topology, "block", "Blocks", &self.union(named));
         self.warn_of_unknown(topology, "block");
         self.warn_of_shared("block", named);
         let sized = |is: fn(&u32, &u32) -> bool| {

@@ -118,6 +118,12 @@ impl Builder<'_> {
         Err(self.findings.fatal(line, says, slurm))
     }
 
+    fn union(&self, named: &[NamedNodes]) -> NodeSet {
+        let mut union = NodeSet::empty(self.hosts.count());
+        named.iter().for_each(|group| union.unite(&group.nodes));
+        union
+    }
+
     /// Number of the node with each name; `None` for a name that does not exist.
     fn nodes(&mut self, names: &[String]) -> Vec<Option<Node>> {
         let unknown = names.iter().filter(|name| self.hosts.find(name).is_none());
@@ -125,9 +131,9 @@ impl Builder<'_> {
         names.iter().map(|name| self.hosts.find(name)).collect()
     }
 
-    fn set(&mut self, what: &str, line: usize, names: &[String]) -> NodeSet {
+    fn set(&mut self, what: &str, line: usize, nodes: &[Node]) -> NodeSet {
         let mut set = NodeSet::empty(self.hosts.count());
-        for node in self.nodes(names).into_iter().flatten() {
+        for &node in nodes {
             if set.contains(node) {
                 let name = self.hosts.name(node);
                 self.findings.warn(line, format!("{what} has the node {name} twice"));

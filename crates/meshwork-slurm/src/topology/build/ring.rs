@@ -1,7 +1,6 @@
 //! Builds topologies of rings of nodes.
 
 use meshwork::alloc::listed::ring::Rings;
-use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
 
 use super::{Builder, NamedNodes, Structure};
@@ -50,20 +49,11 @@ impl Builder<'_> {
             if nodes.len() == 1 {
                 self.findings.warn(line, format!("the ring {name} has one node"));
             }
-            let mut set = NodeSet::empty(self.hosts.count());
-            for &node in &nodes {
-                if set.contains(node) {
-                    let host = self.hosts.name(node);
-                    self.findings.warn(line, format!("the ring {name} has the node {host} twice"));
-                }
-                set.insert(node);
-            }
+            let set = self.set(&format!("the ring {name}"), line, &nodes);
             named.push(NamedNodes { name, line: ring.line, nodes: set });
             around.push(nodes);
         }
-        let mut covered = NodeSet::empty(self.hosts.count());
-        named.iter().for_each(|ring| covered.unite(&ring.nodes));
-        self.warn_of_nodes(topology, "ring", "Rings", &covered);
+        self.warn_of_nodes(topology, "ring", "Rings", &self.union(&named));
         self.warn_of_unknown(topology, "ring");
         self.warn_of_shared("ring", &named);
         Ok(Structure::Ring(Rings::new(self.hosts.count(), around), named))

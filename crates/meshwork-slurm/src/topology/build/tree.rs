@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use meshwork::alloc::listed::tree::{Below, Tree};
 use meshwork::geometry::NodeSet;
+use meshwork::topology::Node;
 
 use super::{Builder, NamedNodes, Structure};
 use crate::finding::Fatal;
@@ -37,6 +38,7 @@ impl Builder<'_> {
                     );
                     self.fatal(list.line, says, &[&slurm])
                 })?;
+                let hosts: Vec<Node> = self.nodes(&hosts).into_iter().flatten().collect();
                 nodes = self.set(&format!("the switch {name}"), list.line, &hosts);
             }
             children.push(match (&switch.nodes, &switch.children) {
