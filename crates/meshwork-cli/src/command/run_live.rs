@@ -88,7 +88,7 @@ impl InOrder {
 
     fn all(self) -> ScenarioRuns {
         let mut runs = self.runs;
-        runs.extend(self.early.into_values());
+        self.early.into_values().for_each(|run| runs.push(run));
         runs
     }
 }

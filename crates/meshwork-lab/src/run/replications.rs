@@ -11,8 +11,8 @@ use crate::run::runs::ScenarioRuns;
 use crate::run::store::RunFindings;
 use crate::statistics::CONFIDENCE;
 use crate::statistics::sequence::RunningMoments;
-use crate::study::Replications;
 use crate::study::expand::{Point, Windows};
+use crate::study::{Replications, Study};
 
 /// Runs of a study that the store has, and the number of runs that it lacks. The function `find`
 /// returns a stored run.
@@ -58,6 +58,14 @@ pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
         Replications::Windows { .. } => return point.windows.as_ref().map_or(0, Windows::count),
     };
     if has_same_jobs(&point.scenario) { least.min(2) } else { least }
+}
+
+/// Maximum number of replications of a scenario.
+pub(crate) fn most(study: &Study, point: &Point) -> u64 {
+    match study.replications {
+        Replications::Windows { .. } => first(&study.replications, point),
+        _ => study.most_replications(),
+    }
 }
 
 /// Whether all replications have the same jobs: those of a log, neither shuffled nor resampled.

@@ -5,11 +5,12 @@ use std::path::Path;
 use meshwork::catalogue::Catalogue;
 
 use crate::run::keys::PointKeys;
+use crate::run::replications::most;
 use crate::run::windows::remembered;
 use crate::study::asked::{EXPERIMENT, StudyRequest};
-use crate::study::expand::{Point, Windows, expand};
+use crate::study::expand::{Point, expand};
 use crate::study::input::digest_of;
-use crate::study::{Refused, Replications, Study};
+use crate::study::{Refused, Study};
 
 /// Study in a results folder, with its scenarios and the record of the command that ran it.
 pub struct Stored {
@@ -60,11 +61,7 @@ pub(crate) fn order<'a>(
     keys: impl Fn(usize) -> PointKeys<'a> + 'a,
 ) -> impl Iterator<Item = u128> + 'a {
     points.iter().enumerate().flat_map(move |(index, point)| {
-        let most = match study.replications {
-            Replications::Windows { .. } => point.windows.as_ref().map_or(0, Windows::count),
-            _ => study.most_replications(),
-        };
         let keys = keys(index);
-        (0..most).map_while(move |replication| keys.of_replication(replication))
+        (0..most(study, point)).map_while(move |replication| keys.of_replication(replication))
     })
 }

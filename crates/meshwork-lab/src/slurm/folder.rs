@@ -146,10 +146,8 @@ impl SlurmMachine {
             .iter()
             .flat_map(|conf| conf.partitions.iter().map(|own| own.name.clone()))
             .collect();
-        let mut partitions = BTreeMap::new();
-        for name in &names {
-            partitions.insert(name.clone(), reading.site(Some(name))?);
-        }
+        let site = |name: &String| Ok((name.clone(), reading.site(Some(name))?));
+        let partitions = names.iter().map(site).collect::<Result<BTreeMap<_, _>, String>>()?;
         // Without a default partition, jobs that name no partition use the first one.
         let default = match reading.site(None) {
             Ok(site) => site,

@@ -44,10 +44,8 @@ pub fn schema(catalogue: &Catalogue) -> Json {
     properties.extend(writer.properties(PARAMS));
     properties.insert("machine".to_owned(), writer.machine());
     writer.allow_site();
-    let mut sweep = Map::new();
-    for (key, value) in &properties {
-        sweep.insert(key.clone(), swept(value));
-    }
+    let sweep: Map<_, _> =
+        properties.iter().map(|(key, value)| (key.clone(), swept(value))).collect();
     let paths = json!({
         "anyOf": [{ "type": "array", "minItems": 1 }, { "type": "object" }]
     });

@@ -93,19 +93,13 @@ impl Deal {
         let mut text = "scenario,seconds,replications\n".to_owned();
         for units in self.units.chunk_by(|(a, _), (b, _)| a.scenario == b.scenario) {
             let (scenario, seconds) = (units[0].0.scenario + 1, units[0].1);
-            let mut ranges: Vec<(u64, u64)> = Vec::new();
-            for number in units.iter().filter_map(|(unit, _)| unit.replication) {
-                match ranges.last_mut() {
-                    Some((_, last)) if *last + 1 == number => *last = number,
-                    _ => ranges.push((number, number)),
-                }
-            }
-            let range = |(first, last): &(u64, u64)| {
-                if first == last { first.to_string() } else { format!("{first}-{last}") }
+            let numbers: Vec<u64> = units.iter().filter_map(|(unit, _)| unit.replication).collect();
+            let range = |range: &[u64]| match range {
+                [only] => only.to_string(),
+                range => format!("{}-{}", range[0], range[range.len() - 1]),
             };
-            let replications: Vec<String> = ranges.iter().map(range).collect();
-            let replications =
-                if ranges.is_empty() { "all".to_owned() } else { replications.join(" ") };
+            let ranges: Vec<String> = numbers.chunk_by(|a, b| a + 1 == *b).map(range).collect();
+            let replications = if ranges.is_empty() { "all".to_owned() } else { ranges.join(" ") };
             writeln!(text, "{scenario},{seconds},{replications}").expect("a text takes all");
         }
         text

@@ -43,9 +43,10 @@ mod rows {
     use parquet::file::properties::WriterProperties;
 
     use crate::files::{FileError, Whole};
+    use crate::run::replications::most;
     use crate::run::store::{Archive, RunFindings};
-    use crate::study::expand::{Point, Windows};
-    use crate::study::{Refused, Replications};
+    use crate::study::Refused;
+    use crate::study::expand::Point;
     use crate::sweep::shard::stored;
     use crate::text::shown;
 
@@ -146,12 +147,9 @@ mod rows {
         let archive = Archive::open(folder, |_, _| {})?;
         let writing = |error: io::Error| FileError::writing(path, &error);
         let runs = stored.points.iter().enumerate().flat_map(|(index, point)| {
-            let most = match stored.study.replications {
-                Replications::Windows { .. } => point.windows.as_ref().map_or(0, Windows::count),
-                _ => stored.study.most_replications(),
-            };
             let keys = stored.keys(index);
-            let keys = (0..most).map_while(move |n| keys.of_replication(n).map(|key| (n, key)));
+            let keys = (0..most(&stored.study, point))
+                .map_while(move |n| keys.of_replication(n).map(|key| (n, key)));
             keys.filter(|(_, key)| archive.has(*key))
                 .map(move |(number, key)| (index, point, number, format!("{key:032x}")))
         });

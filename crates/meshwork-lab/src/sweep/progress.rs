@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use meshwork_slurm::cell::plain;
 
 use crate::files::temporary;
-use crate::run::replications::first;
+use crate::run::replications::{first, most};
 use crate::run::store::{Archive, Note, RunFindings, ShardAttempt, attempts};
 use crate::run::stored::Stored;
 use crate::run::{BEAT, Run, ScenarioRuns, Unit, more};
@@ -109,14 +109,9 @@ impl Known {
             return nominal;
         }
         let of_point = |(index, point)| {
-            let replications = &self.stored.study.replications;
-            let most = if is_whole(replications, point) {
-                self.stored.study.most_replications()
-            } else {
-                first(replications, point)
-            };
             let keys = self.stored.keys(index);
-            let keys = (0..most).map_while(|number| keys.of_replication(number));
+            let keys = (0..most(&self.stored.study, point))
+                .map_while(|number| keys.of_replication(number));
             let seconds: Vec<f64> = keys.filter_map(|key| taken.get(&key).copied()).collect();
             (seconds.len() as u64, seconds.iter().sum())
         };

@@ -99,7 +99,7 @@ impl Observer for Teller {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::path::Path;
 
     use super::*;
@@ -113,7 +113,7 @@ mod tests {
         Study::parse("a.toml", text, Path::new(""), &[]).unwrap()
     }
 
-    fn all(live: &mut Live) -> (Vec<RunEvent>, Result<Box<Outcome>, String>) {
+    pub(crate) fn all(live: &mut Live) -> (Vec<RunEvent>, Result<Box<Outcome>, String>) {
         let mut seen = Vec::new();
         loop {
             match live.next(Duration::from_secs(60)) {

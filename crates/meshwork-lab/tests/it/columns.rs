@@ -243,10 +243,8 @@ fn the_jobs_of_a_run_with_every_column_give_the_same_schedule() {
         }
         // In the columns that tables of jobs have, the output has the cells of the given table. Its
         // other columns say what happened to the jobs.
-        let mut given: BTreeMap<&str, _> = BTreeMap::new();
-        for row in &rows {
-            given.insert(&row["submit"], row);
-        }
+        let mut given: BTreeMap<&str, _> =
+            rows.iter().map(|row| (row["submit"].as_ref(), row)).collect();
         for ended in &of_first {
             let row = given.remove(&*ended["submit"]).unwrap();
             for column in COLUMNS.iter().filter(|column| column.name != "wait") {

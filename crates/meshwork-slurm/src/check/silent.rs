@@ -1,5 +1,7 @@
 //! Warnings about configurations that Slurm accepts silently although they cannot be intended.
 
+use std::collections::BTreeSet;
+
 use meshwork::alloc::listed::anchors::{Anchors, Entry, Torus};
 use meshwork::alloc::listed::{Decision, NodeRequest, decide};
 use meshwork::geometry::NodeSet;
@@ -7,7 +9,9 @@ use meshwork::geometry::NodeSet;
 use crate::conf::Partition;
 use crate::finding::LintFindings;
 use crate::site::Reading;
-use crate::topology::{self, NamedNodes, SlurmTopology, Structure, TopologyKind, by};
+use crate::topology::{
+    self, ListedPlacement, NamedNodes, SlurmTopology, Structure, TopologyKind, by,
+};
 
 /// Largest number of nodes for which the lint tries every job size on the empty machine.
 const MOST_TRIED: u32 = 4096;
@@ -41,10 +45,12 @@ fn toruses(
         let sides = torus.dims;
         for placement in &torus.placements {
             let dims = placement.dims;
-            let given = |axis: usize| placement.spacing[axis] > 0;
-            let step = |axis: usize| if given(axis) { placement.spacing[axis] } else { dims[axis] };
+            let given = |own: &ListedPlacement, axis: usize| own.spacing[axis] > 0;
+            let step = |own: &ListedPlacement, axis: usize| {
+                if given(own, axis) { own.spacing[axis] } else { own.dims[axis] }
+            };
             for (axis, letter) in ['x', 'y', 'z'].into_iter().enumerate() {
-                let (side, length, step) = (dims[axis], sides[axis], step(axis));
+                let (side, length, step) = (dims[axis], sides[axis], step(placement, axis));
                 if side == length && step != length && step > 0 && gcd(step, length) < length {
                     let count = length / gcd(step, length);
                     let says = format!(
@@ -54,7 +60,8 @@ fn toruses(
                     );
                     findings.warn(placement.line, says);
                 } else if !length.is_multiple_of(step) && gcd(step, length) < side {
-                    let whose = if given(axis) { "a spacing" } else { "the default spacing" };
+                    let whose =
+                        if given(placement, axis) { "a spacing" } else { "the default spacing" };
                     let says = format!(
                         "{whose} of {step} does not divide the {length} nodes of {} along {letter}, so boxes of {} \
                          overlap and wrap around",
@@ -68,11 +75,7 @@ fn toruses(
                 other.line < placement.line
                     && other.dims == dims
                     && other.seed == placement.seed
-                    && (0..3).all(|axis| {
-                        let own =
-                            if other.spacing[axis] > 0 { other.spacing[axis] } else { dims[axis] };
-                        own == step(axis)
-                    })
+                    && (0..3).all(|axis| step(other, axis) == step(placement, axis))
             });
             if let Some(twin) = twins.next_back() {
                 let says =
@@ -98,9 +101,8 @@ fn rotations(torus: &topology::SlurmTorus, findings: &mut LintFindings) {
             continue;
         }
         seen.push(sorted);
-        let mut turned = vec![[x, y, z], [x, z, y], [y, x, z], [y, z, x], [z, x, y], [z, y, x]];
-        turned.sort_unstable();
-        turned.dedup();
+        let turned =
+            BTreeSet::from([[x, y, z], [x, z, y], [y, x, z], [y, z, x], [z, x, y], [z, y, x]]);
         let fits = |dims: &[u32; 3]| (0..3).all(|axis| dims[axis] <= torus.dims[axis]);
         let is_listed = |dims: &[u32; 3]| torus.placements.iter().any(|other| other.dims == *dims);
         let missing: Vec<String> = turned
@@ -207,14 +209,12 @@ fn of_partition(reading: &Reading, partition: &Partition, findings: &mut LintFin
         );
         warn(findings, says);
     }
-    let mut unasked: Vec<u32> = anchors
+    let unasked: BTreeSet<u32> = anchors
         .toruses()
         .iter()
         .flat_map(|torus| torus.entries().iter().map(Entry::size))
         .filter(|&size| size > partition.most.min(own.count()) || size < partition.least)
         .collect();
-    unasked.sort_unstable();
-    unasked.dedup();
     if !unasked.is_empty() && own.meets(structure.rule().covered().unwrap_or(own)) {
         let list: Vec<String> = unasked.iter().map(u32::to_string).collect();
         let says = format!(

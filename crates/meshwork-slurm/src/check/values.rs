@@ -203,17 +203,16 @@ fn options(line: &ConfLine, findings: &mut LintFindings) {
             true => format!("from {} to {}, or -1", option.least, option.most),
             false => format!("from {} to {}", option.least, option.most),
         };
-        let taken = option.value(parameters);
-        if !option.accepts(value) {
-            let says = format!(
-                "`{name}={text}` must be a whole number {right}: Slurm takes its default of {taken}"
-            );
-            findings.warn_conf(Some(line.number), says);
-        } else if text.parse() != Ok(value) {
-            let says =
-                format!("`{name}={text}` must be a whole number {right}: Slurm reads {taken}");
-            findings.warn_conf(Some(line.number), says);
-        }
+        let taken = match option.accepts(value) {
+            false => "takes its default of",
+            true if text.parse() != Ok(value) => "reads",
+            true => continue,
+        };
+        let says = format!(
+            "`{name}={text}` must be a whole number {right}: Slurm {taken} {}",
+            option.value(parameters)
+        );
+        findings.warn_conf(Some(line.number), says);
     }
 }
 

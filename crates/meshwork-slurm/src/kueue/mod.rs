@@ -59,10 +59,8 @@ impl<'a> Snapshots<'a> {
     /// One sentence with the file: it is not JSON, it has no list of objects, or no file has a
     /// workload.
     pub fn read(files: &[(&'a str, &'a str)]) -> Result<Snapshots<'a>, FileProblem> {
-        let mut all = Vec::new();
-        for &(file, text) in files {
-            all.push(Snapshot::read(file, text)?);
-        }
+        let read = files.iter().map(|(file, text)| Snapshot::read(file, text));
+        let all = read.collect::<Result<Vec<Snapshot<'a>>, FileProblem>>()?;
         if all.iter().all(|snapshot| snapshot.workloads.is_empty()) {
             let file = files.first().map_or("", |(file, _)| file);
             let says = "there is no object of the kind Workload here: `kubectl get workloads,nodes -A -o json` writes \

@@ -32,38 +32,35 @@ pub(super) struct Notes {
 
 impl Notes {
     pub(super) fn sentences(&self) -> Vec<String> {
-        let count = |count: usize, what: &str| match count {
-            1 => format!("1 {what}"),
-            count => format!("{count} {what}s"),
+        let nowhere = format!(
+            "have no topology assignment down to {HOST}: it cannot be said on which nodes they were"
+        );
+        let said = [
+            (
+                self.unseen_ends,
+                "stay",
+                "ended between two snapshots, and none says when: each is taken to have lasted until its workload was \
+                 admitted again",
+            ),
+            (
+                self.unseen_starts,
+                "eviction",
+                "ended a stay that no snapshot shows: take them more often",
+            ),
+            (self.nowhere, "stay", &nowhere),
+            (
+                self.higher,
+                "workload",
+                "must be together on a level above the lowest, which is left out: they are taken to want as \
+                 many nodes anywhere",
+            ),
+        ];
+        let said = said.into_iter().filter(|(count, ..)| *count > 0);
+        let sentence = |(count, what, says)| match count {
+            1 => format!("1 {what} {says}"),
+            count => format!("{count} {what}s {says}"),
         };
-        let mut said = Vec::new();
-        if self.unseen_ends > 0 {
-            let stays = count(self.unseen_ends, "stay");
-            said.push(format!(
-                "{stays} ended between two snapshots, and none says when: each is taken to have lasted until its workload was \
-                 admitted again"
-            ));
-        }
-        if self.unseen_starts > 0 {
-            let evictions = count(self.unseen_starts, "eviction");
-            said.push(format!(
-                "{evictions} ended a stay that no snapshot shows: take them more often"
-            ));
-        }
-        if self.nowhere > 0 {
-            let stays = count(self.nowhere, "stay");
-            said.push(format!(
-                "{stays} have no topology assignment down to {HOST}: it cannot be said on which nodes they were"
-            ));
-        }
-        if self.higher > 0 {
-            let workloads = count(self.higher, "workload");
-            said.push(format!(
-                "{workloads} must be together on a level above the lowest, which is left out: they are taken to want as \
-                 many nodes anywhere"
-            ));
-        }
-        said
+        said.map(sentence).collect()
     }
 }
 

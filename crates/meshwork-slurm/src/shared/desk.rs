@@ -1,9 +1,8 @@
 //! Allocates parts of nodes to jobs, in a partition whose nodes jobs share.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
-use meshwork::alloc::shared::{CoreSet, SharedBook, SharedDecision, SharedGrant, SharedRequest};
+use meshwork::alloc::shared::{SharedBook, SharedDecision, SharedGrant, SharedRequest};
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
@@ -75,7 +74,7 @@ impl<K: Ord> SharedAllocator<K> {
                 for grant in grants {
                     all.insert(grant.node);
                     let part = json!({
-                        "cores": listed(&grant.cores), "mem": grant.memory,
+                        "cores": ranges(grant.cores.iter()), "mem": grant.memory,
                         "gres": self.gres(request, grant)
                     });
                     match on.iter_mut().find(|(_, other)| *other == part) {
@@ -133,30 +132,14 @@ impl<K: Ord> SharedAllocator<K> {
     }
 }
 
-/// Numbers of cores, in the notation `0-15,32`.
-fn listed(cores: &CoreSet) -> String {
-    ranges(cores.iter())
-}
-
+/// Ascending numbers in the notation `0-15,32`.
 fn ranges(numbers: impl Iterator<Item = u32>) -> String {
-    let mut text = String::new();
-    let mut open: Option<(u32, u32)> = None;
-    let mut close = |range: Option<(u32, u32)>| {
-        let Some((first, last)) = range else { return };
-        if !text.is_empty() {
-            text.push(',');
-        }
-        let _ =
-            if first == last { write!(text, "{first}") } else { write!(text, "{first}-{last}") };
-    };
-    for number in numbers {
-        match &mut open {
-            Some((_, last)) if *last + 1 == number => *last = number,
-            _ => close(open.replace((number, number))),
-        }
-    }
-    close(open);
-    text
+    let numbers: Vec<u32> = numbers.collect();
+    let ranges = numbers.chunk_by(|a, b| a + 1 == *b).map(|range| match range {
+        [only] => only.to_string(),
+        range => format!("{}-{}", range[0], range[range.len() - 1]),
+    });
+    ranges.collect::<Vec<String>>().join(",")
 }
 
 #[cfg(test)]

@@ -60,6 +60,25 @@ pub(super) fn read(
     Ok(topologies)
 }
 
+fn filled(listed: &[Listed]) -> impl Iterator<Item = &Listed> {
+    listed.iter().filter(|item| !item.nodes.is_empty())
+}
+
+/// Nodes of each name, with the line of the first ones, in the order of the names' first nodes.
+fn grouped<'a>(
+    named: impl Iterator<Item = (&'a str, &'a Listed)>,
+) -> Vec<(&'a str, usize, Vec<&'a str>)> {
+    let mut groups: Vec<(&str, usize, Vec<&str>)> = Vec::new();
+    for (name, item) in named {
+        let own = item.nodes.iter().map(String::as_str);
+        match groups.iter_mut().find(|(known, ..)| *known == name) {
+            Some((.., nodes)) => nodes.extend(own),
+            None => groups.push((name, item.line, own.collect())),
+        }
+    }
+    groups
+}
+
 /// Switches of a model: first those that it lists, then the leaf switches that nodes name.
 ///
 /// Leaf switches are in the order of their first nodes.
@@ -68,14 +87,7 @@ fn switches(
     listed: &[Listed],
     findings: &mut LintFindings,
 ) -> Result<Vec<Switch>, Fatal> {
-    let mut leaves: Vec<(&str, usize, Vec<&str>)> = Vec::new();
-    for item in listed.iter().filter(|item| !item.nodes.is_empty()) {
-        let own = item.nodes.iter().map(String::as_str);
-        match leaves.iter_mut().find(|(name, ..)| *name == item.switch) {
-            Some((.., nodes)) => nodes.extend(own),
-            None => leaves.push((&item.switch, item.line, own.collect())),
-        }
-    }
+    let leaves = grouped(filled(listed).map(|item| (&*item.switch, item)));
     let pairs: &[(String, usize, Yaml)] = match document.get("switches").map(|own| &own.value) {
         Some(Value::Map(pairs)) => pairs,
         Some(Value::Scalar(..)) | None => &[],
@@ -131,17 +143,10 @@ fn switches(
 /// The listed block sizes are the number of nodes of the smallest of these domains, times 1, 2, 4,
 /// …, up to the number of domains.
 fn blocks(line: usize, listed: &[Listed]) -> Option<SlurmTopology> {
-    let filled = || listed.iter().filter(|item| !item.nodes.is_empty());
-    let level = (0..DOMAINS.len()).find(|&at| filled().all(|item| item.domains[at].is_some()))?;
-    let mut domains: Vec<(&str, usize, Vec<&str>)> = Vec::new();
-    for item in filled() {
-        let name = item.domains[level].as_deref()?;
-        let own = item.nodes.iter().map(String::as_str);
-        match domains.iter_mut().find(|(other, ..)| *other == name) {
-            Some((.., nodes)) => nodes.extend(own),
-            None => domains.push((name, item.line, own.collect())),
-        }
-    }
+    let is_full = |&at: &usize| filled(listed).all(|item| item.domains[at].is_some());
+    let level = (0..DOMAINS.len()).find(is_full)?;
+    let domains =
+        grouped(filled(listed).filter_map(|item| Some((item.domains[level].as_deref()?, item))));
     let base = domains.iter().map(|(.., nodes)| nodes.len() as u32).min()?;
     let sizes = (0..=domains.len().ilog2()).map(|level| base << level).collect();
     let groups = domains.into_iter().map(|(name, line, nodes)| NodeGroup {

@@ -36,11 +36,9 @@ pub fn is_model(text: &str) -> bool {
 }
 
 fn topology(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTopology, Fatal> {
-    map(item, "a topology", findings)?;
+    let known = [&["topology", "cluster_default"][..], &KINDS].concat();
+    map(item, "a topology", &known, findings)?;
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| item.get(kind).is_some()).collect();
-    let mut known = vec!["topology", "cluster_default"];
-    known.extend(KINDS);
-    warn_of_unknown(item, &known, findings);
     let name = text(item, "topology", findings)?;
     if name.is_none() {
         findings.warn(
@@ -74,27 +72,23 @@ fn topology(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTopology, F
     let kind = match kind {
         "flat" => flat(body, findings)?,
         "torus3d" => {
-            map(body, "`torus3d`", findings)?;
-            warn_of_unknown(body, &["toruses"], findings);
+            map(body, "`torus3d`", &["toruses"], findings)?;
             TopologyKind::Torus3d(each(body.get("toruses"), findings, torus)?)
         }
         "block" => {
-            map(body, "`block`", findings)?;
-            warn_of_unknown(body, &["block_sizes", "blocks"], findings);
-            let sizes = body.get("block_sizes").filter(|sizes| !sizes.is_null());
+            map(body, "`block`", &["block_sizes", "blocks"], findings)?;
+            let sizes = given(body, "block_sizes");
             let sizes = sizes.map(|sizes| block_sizes(sizes, findings)).transpose()?.flatten();
             let block = |block: &Yaml, findings: &mut LintFindings| group(block, "block", findings);
             TopologyKind::Block(sizes, each(body.get("blocks"), findings, block)?)
         }
         "ring" => {
-            map(body, "`ring`", findings)?;
-            warn_of_unknown(body, &["rings"], findings);
+            map(body, "`ring`", &["rings"], findings)?;
             let ring = |ring: &Yaml, findings: &mut LintFindings| group(ring, "ring", findings);
             TopologyKind::Ring(each(body.get("rings"), findings, ring)?)
         }
         _ => {
-            map(body, "`tree`", findings)?;
-            warn_of_unknown(body, &["switches"], findings);
+            map(body, "`tree`", &["switches"], findings)?;
             TopologyKind::Tree(each(body.get("switches"), findings, switch)?)
         }
     };
@@ -119,24 +113,20 @@ fn block_sizes(
     given: &Yaml,
     findings: &mut LintFindings,
 ) -> Result<Option<(Vec<u32>, usize)>, Fatal> {
-    let items = given.items();
-    let mut sizes = Vec::new();
-    for item in items {
-        sizes.push(number(item, "block_sizes", u32::MAX, findings)?);
-    }
+    let sizes = each(Some(given), findings, |item, findings| {
+        number(item, "block_sizes", u32::MAX, findings)
+    })?;
     Ok((!sizes.is_empty()).then_some((sizes, given.line)))
 }
 
 fn group(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<NodeGroup, Fatal> {
-    map(item, &format!("a {key}"), findings)?;
-    warn_of_unknown(item, &[key, "nodes"], findings);
+    map(item, &format!("a {key}"), &[key, "nodes"], findings)?;
     let name = text(item, key, findings)?.map(|name| name.text);
     Ok(NodeGroup { name, line: item.line, nodes: text(item, "nodes", findings)? })
 }
 
 fn switch(item: &Yaml, findings: &mut LintFindings) -> Result<Switch, Fatal> {
-    map(item, "a switch", findings)?;
-    warn_of_unknown(item, &["switch", "nodes", "children", "link_speed"], findings);
+    map(item, "a switch", &["switch", "nodes", "children", "link_speed"], findings)?;
     if let Some(speed) = item.get("link_speed") {
         findings.warn(speed.line, "`link_speed` is read and then used nowhere");
     }
@@ -146,16 +136,14 @@ fn switch(item: &Yaml, findings: &mut LintFindings) -> Result<Switch, Fatal> {
 }
 
 fn torus(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTorus, Fatal> {
-    map(item, "a torus", findings)?;
-    warn_of_unknown(item, &["name", "dims", "nodes", "regions", "placements"], findings);
+    map(item, "a torus", &["name", "dims", "nodes", "regions", "placements"], findings)?;
     Ok(SlurmTorus {
         name: text(item, "name", findings)?.map(|name| name.text),
         line: item.line,
         dims: xyz(item, "dims", findings)?,
         nodes: text(item, "nodes", findings)?,
         regions: each(item.get("regions"), findings, |region, findings| {
-            map(region, "a region", findings)?;
-            warn_of_unknown(region, &["anchor", "dims", "nodes"], findings);
+            map(region, "a region", &["anchor", "dims", "nodes"], findings)?;
             Ok(Region {
                 line: region.line,
                 anchor: xyz(region, "anchor", findings)?,
@@ -164,8 +152,7 @@ fn torus(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTorus, Fatal> 
             })
         })?,
         placements: each(item.get("placements"), findings, |placement, findings| {
-            map(placement, "a placement", findings)?;
-            warn_of_unknown(placement, &["dims", "anchor_spacing", "anchor_seed"], findings);
+            map(placement, "a placement", &["dims", "anchor_spacing", "anchor_seed"], findings)?;
             Ok(ListedPlacement {
                 line: placement.line,
                 dims: xyz(placement, "dims", findings)?,
@@ -186,14 +173,17 @@ fn each<T>(
     items.iter().map(|item| read(item, findings)).collect()
 }
 
+fn given<'a>(item: &'a Yaml, key: &str) -> Option<&'a Yaml> {
+    item.get(key).filter(|given| !given.is_null())
+}
+
 /// Numbers `x`, `y` and `z` of a mapping; missing ones are 0.
 fn xyz(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Xyz, Fatal> {
-    let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok([0; 3]) };
-    map(given, &format!("`{key}`"), findings)?;
-    warn_of_unknown(given, &["x", "y", "z"], findings);
+    let Some(given) = given(item, key) else { return Ok([0; 3]) };
+    map(given, &format!("`{key}`"), &["x", "y", "z"], findings)?;
     let mut three = [0; 3];
     for (number, axis) in three.iter_mut().zip(["x", "y", "z"]) {
-        if let Some(value) = given.get(axis).filter(|value| !value.is_null()) {
+        if let Some(value) = self::given(given, axis) {
             *number = self::number(value, &format!("{key}.{axis}"), u32::from(u16::MAX), findings)?;
         }
     }
@@ -231,7 +221,7 @@ fn flag(value: &Yaml, key: &str, findings: &mut LintFindings) -> Result<bool, Fa
 
 /// Value of a key as text; `None` if it is missing. Texts of a list are joined with commas.
 fn text(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Option<Text>, Fatal> {
-    let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok(None) };
+    let Some(given) = given(item, key) else { return Ok(None) };
     let mut words = Vec::new();
     for part in given.items() {
         match &part.value {
@@ -245,14 +235,23 @@ fn text(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Option<Te
     Ok(Some(Text { text: words.join(","), line: given.line }))
 }
 
-fn map(item: &Yaml, what: &str, findings: &mut LintFindings) -> Result<(), Fatal> {
-    if matches!(item.value, Value::Map(_)) {
-        return Ok(());
+/// Refuses a value other than a mapping, and warns of unknown and of repeated keys.
+fn map(item: &Yaml, what: &str, known: &[&str], findings: &mut LintFindings) -> Result<(), Fatal> {
+    let Value::Map(pairs) = &item.value else {
+        let says = format!("{what} is {}, but must be a mapping with keys", shown(item));
+        let failed =
+            "error: Failed to load topology.yaml: Data parser expected a dictionary or object";
+        return Err(findings.fatal(item.line, says, &[failed, yaml::FATAL]));
+    };
+    for (place, (key, line, _)) in pairs.iter().enumerate() {
+        if !known.contains(&key.as_str()) {
+            let meant = meshwork::registry::did_you_mean(key, known);
+            findings.warn(*line, format!("the key `{key}` is overlooked without a word ({meant})"));
+        } else if pairs[..place].iter().any(|(earlier, ..)| earlier == key) {
+            findings.warn(*line, format!("`{key}` is given twice here, and only the last counts"));
+        }
     }
-    let says = format!("{what} is {}, but must be a mapping with keys", shown(item));
-    let failed = "error: Failed to load topology.yaml: Data parser expected a dictionary or object";
-    let slurm: &[&str] = &[failed, yaml::FATAL];
-    Err(findings.fatal(item.line, says, slurm))
+    Ok(())
 }
 
 /// Maximum number of characters of a text that an error message repeats.
@@ -267,18 +266,5 @@ fn shown(value: &Yaml) -> String {
         Value::Scalar(text, false) if text.is_empty() => "empty".to_owned(),
         Value::Scalar(text, false) => text.clone(),
         _ => value.kind().to_owned(),
-    }
-}
-
-/// Warns of unknown and of repeated keys.
-fn warn_of_unknown(item: &Yaml, known: &[&str], findings: &mut LintFindings) {
-    let Value::Map(pairs) = &item.value else { return };
-    for (place, (key, line, _)) in pairs.iter().enumerate() {
-        if !known.contains(&key.as_str()) {
-            let meant = meshwork::registry::did_you_mean(key, known);
-            findings.warn(*line, format!("the key `{key}` is overlooked without a word ({meant})"));
-        } else if pairs[..place].iter().any(|(earlier, ..)| earlier == key) {
-            findings.warn(*line, format!("`{key}` is given twice here, and only the last counts"));
-        }
     }
 }

@@ -24,33 +24,21 @@ pub struct Marked {
     pub until: Option<f64>,
 }
 
-/// Divides sorted nodes into ranges, each with its first node and its length.
-fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
-    let mut runs: Vec<(u32, u32)> = Vec::new();
-    for &node in nodes {
-        match runs.last_mut() {
-            Some((first, count)) if *first + *count == node => *count += 1,
-            _ => runs.push((node, 1)),
-        }
-    }
-    runs
-}
-
 pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
     let of = |area: Area| {
         let kind = if area.during.is_some() { "reserved" } else { "partition" };
         let [from, until] =
             [area.during.map(|(from, _)| from), area.during.map(|(_, until)| until)];
-        let mark = move |(first, count): (u32, u32)| Marked {
+        let mark = |range: &[Node]| Marked {
             kind,
             name: area.name.clone(),
             site: area.site,
-            first,
-            count,
+            first: range[0],
+            count: range.len() as u32,
             from: from.map(Time::units),
             until: until.map(Time::units),
         };
-        runs(&area.nodes).into_iter().map(mark).collect::<Vec<Marked>>()
+        area.nodes.chunk_by(|a, b| a + 1 == *b).map(mark).collect::<Vec<Marked>>()
     };
     scenario.areas().into_iter().flat_map(of).collect()
 }

@@ -78,14 +78,8 @@ pub struct RecordedType {
 
 impl RecordedNodes {
     fn new(types: &NodeTypes) -> RecordedNodes {
-        let mut of: Vec<(u32, u32)> = Vec::new();
-        for node in 0..types.nodes() {
-            let index = types.index(node) as u32;
-            match of.last_mut() {
-                Some((count, last)) if *last == index => *count += 1,
-                _ => of.push((1, index)),
-            }
-        }
+        let indices: Vec<u32> = (0..types.nodes()).map(|node| types.index(node) as u32).collect();
+        let of = indices.chunk_by(u32::eq).map(|run| (run.len() as u32, run[0])).collect();
         let kind = |own: &NodeType| RecordedType {
             name: own.name.clone(),
             cpu: own.cpu,

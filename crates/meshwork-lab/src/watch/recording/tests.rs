@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use meshwork::job::{Cause, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
@@ -13,7 +12,8 @@ use super::columns::tests::unpacked;
 use super::*;
 use crate::run::event::NOBODY;
 use crate::run::store::load;
-use crate::watch::{EventKind, Live, Next, RunEvent, Scene};
+use crate::watch::live::tests::all;
+use crate::watch::{EventKind, Live, RunEvent, Scene};
 use crate::{Options, Study, run};
 use meshwork::catalogue::Catalogue;
 use meshwork::topology::Node;
@@ -102,17 +102,9 @@ fn scene_at(happenings: &[RunEvent], topologies: &[Topology], instant: Time) -> 
 
 fn lived(study: &Study) -> (Vec<RunEvent>, Vec<Topology>) {
     let (point, mut live) = Live::start(study, 0, 0).unwrap();
-    let mut all = Vec::new();
-    loop {
-        match live.next(Duration::from_secs(60)) {
-            Next::Event(happening) => all.push(happening),
-            Next::Later => panic!("a minute for one event"),
-            Next::Ended(outcome) => {
-                outcome.unwrap();
-                return (all, point.scenario.topologies());
-            }
-        }
-    }
+    let (all, outcome) = all(&mut live);
+    outcome.unwrap();
+    (all, point.scenario.topologies())
 }
 
 fn stored(head: &str, tail: &str) -> (TempDir, Study) {

@@ -186,10 +186,8 @@ impl Builder<'_> {
     }
 
     fn shapes(&mut self, torus: &SlurmTorus, refused: &str) -> Result<Vec<Shape>, Fatal> {
-        let mut shapes = Vec::new();
-        for placement in &torus.placements {
-            shapes.push(self.shape(torus, placement, refused)?);
-        }
+        let shapes = torus.placements.iter().map(|own| self.shape(torus, own, refused));
+        let shapes = shapes.collect::<Result<Vec<Shape>, Fatal>>()?;
         if shapes.is_empty() {
             let says =
                 "this torus has no placements: its nodes are given one by one, whatever lies where";
