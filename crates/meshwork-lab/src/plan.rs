@@ -171,18 +171,14 @@ impl ReadState {
                 let number = ids_seen.note(id, *number).map_err(wrong)?;
                 Ok((number, instant("waiting", *at).map_err(wrong)?))
             });
+            let scheduler = memory.scheduler.as_deref().map(numbers_of_words).transpose();
             Ok(PlanMemory {
                 at: instant("at", memory.at).map_err(wrong)?,
                 running,
                 suspended,
                 waiting: waiting.collect::<Result<_, String>>()?,
                 facility: numbers_of_words(&memory.allocators).map_err(wrong)?,
-                scheduler: memory
-                    .scheduler
-                    .as_deref()
-                    .map(numbers_of_words)
-                    .transpose()
-                    .map_err(wrong)?,
+                scheduler: scheduler.map_err(wrong)?,
             })
         });
         let memory = memory.transpose()?;
@@ -208,10 +204,8 @@ impl ReadState {
         let mut ids: Vec<Json> = Vec::with_capacity(given.waiting.len());
         let mut waiting: Vec<Job> = Vec::with_capacity(given.waiting.len());
         for row in given.waiting {
-            let id = row
-                .get("id")
-                .cloned()
-                .ok_or_else(|| format!("waiting job {} has no id", waiting.len() + 1))?;
+            let id = row.get("id").cloned();
+            let id = id.ok_or_else(|| format!("waiting job {} has no id", waiting.len() + 1))?;
             let wrong = |says: String| format!("waiting job {id}: {says}");
             let number = ids_seen.of(&id);
             let first_seen = arrivals.get(&number).copied().unwrap_or(now);
@@ -236,15 +230,13 @@ impl ReadState {
                 let place = places.get(&id.to_string()).copied();
                 place.ok_or_else(|| wrong(format!("there is no waiting job {id}")))
             };
+            let until = own.until.map(|until| instant("until", until)).transpose();
             let from_jobs = own.jobs.as_ref().map(|jobs| jobs.iter().map(place).collect());
             withheld.push(WithheldNodes {
                 site: own.site,
                 nodes,
                 from: instant("from", own.from).map_err(wrong)?,
-                until: match own.until {
-                    Some(until) => instant("until", until).map_err(wrong)?,
-                    None => Time::new(f64::INFINITY),
-                },
+                until: until.map_err(wrong)?.unwrap_or(Time::new(f64::INFINITY)),
                 from_jobs: from_jobs.transpose()?,
             });
         }

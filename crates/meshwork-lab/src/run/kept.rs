@@ -220,6 +220,11 @@ impl RunRecorder {
         }
     }
 
+    fn ending(&mut self, now: Time, id: JobId, kind: u8) {
+        self.event(now, kind);
+        write_change(&mut self.buffer, id.0, &mut self.before.ended);
+    }
+
     fn outage(&mut self, now: Time, what: u8, site: usize, node: Node) {
         self.event(now, OUTAGE | (what << REQUEST));
         write_number(&mut self.buffer, site as u64);
@@ -257,19 +262,12 @@ impl Observer for RunRecorder {
         match event {
             Event::Arrived(id, job) => self.arrival(now, *id, job, ARRIVED),
             Event::Refused(id, job) => self.arrival(now, *id, job, REFUSED),
-            Event::TurnedAway(id, _) => {
-                self.event(now, TURNED_AWAY);
-                write_change(&mut self.buffer, id.0, &mut self.before.ended);
-            }
+            Event::TurnedAway(id, _) => self.ending(now, *id, TURNED_AWAY),
             Event::Started(running) => self.placement(now, STARTED, running),
             Event::Moved { running, .. } => self.placement(now, MOVED, running),
-            Event::Finished(running) => {
-                self.event(now, FINISHED);
-                write_change(&mut self.buffer, running.id.0, &mut self.before.ended);
-            }
+            Event::Finished(running) => self.ending(now, running.id, FINISHED),
             Event::Interrupted(running) => {
-                self.event(now, OUTAGE | (INTERRUPTED << REQUEST));
-                write_change(&mut self.buffer, running.id.0, &mut self.before.ended);
+                self.ending(now, running.id, OUTAGE | (INTERRUPTED << REQUEST));
             }
             Event::Down { site, node } => self.outage(now, DOWN, *site, *node),
             Event::Up { site, node } => self.outage(now, UP, *site, *node),
@@ -320,9 +318,7 @@ fn write_time(buffer: &mut Vec<u8>, difference: u64) {
 
 fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
     write_number(buffer, sides.len() as u64);
-    for &side in sides {
-        write_number(buffer, u64::from(side));
-    }
+    sides.iter().for_each(|&side| write_number(buffer, u64::from(side)));
 }
 
 /// Error for a recording that is missing, damaged or incomplete.

@@ -243,12 +243,10 @@ impl Reader<'_> {
             return Ok(PaperClaim { text, source, check: ClaimCheck::No(why.to_owned()) });
         }
         let metric = params.get_text("metric").unwrap_or("turnaround");
-        let metric = metrics::FAMILY
-            .find_in(self.catalogue, &join(&self.at, "metric"), metric)?
-            .name
-            .to_owned();
+        let at = join(&self.at, "metric");
+        let metric = metrics::FAMILY.find_in(self.catalogue, &at, metric)?;
         let check = ClaimCheck::Cells(Test {
-            metric,
+            metric: metric.name.to_owned(),
             only: self.only()?,
             sizes: sizes(&params),
             relation: self.relation(&params)?,
@@ -312,13 +310,11 @@ impl Reader<'_> {
             Some(Value::String(word)) if word == "most" => Ok(Needed::Most),
             Some(Value::String(word)) if word == "any" => Ok(Needed::AtLeast(1)),
             Some(&Value::Integer(count)) if count > 0 => Ok(Needed::AtLeast(count as u64)),
-            Some(other) => Err(Problem::new(
-                join(&self.at, "in"),
-                format!(
-                    "`{}.in` is {other}, but must be all, most, any, or a number of cells from 1",
-                    self.at
-                ),
-            )),
+            Some(other) => {
+                let says =
+                    format!("is {other}, but must be all, most, any, or a number of cells from 1");
+                Err(self.wrong("in", &says))
+            }
         }
     }
 
@@ -333,9 +329,7 @@ impl Reader<'_> {
                 Value::Array(list) if !is_one => list.clone(),
                 single => vec![single.clone()],
             };
-            for value in &values {
-                self.must_be_swept("where", axis, value)?;
-            }
+            values.iter().try_for_each(|value| self.must_be_swept("where", axis, value))?;
             only.push((axis.key.clone(), values));
         }
         Ok(only)
@@ -355,15 +349,16 @@ impl Reader<'_> {
             return Ok(());
         }
         let values: Vec<String> = axis.values.iter().map(Value::to_string).collect();
-        Err(Problem::new(
-            join(&self.at, key),
-            format!(
-                "`{}.{key}` has {value} for `{}`, but must have one of the swept values: {}",
-                self.at,
-                axis.key,
-                values.join(", ")
-            ),
-        ))
+        let says = format!(
+            "has {value} for `{}`, but must have one of the swept values: {}",
+            axis.key,
+            values.join(", ")
+        );
+        Err(self.wrong(key, &says))
+    }
+
+    fn wrong(&self, key: &str, says: &str) -> Problem {
+        Problem::new(join(&self.at, key), format!("`{}.{key}` {says}", self.at))
     }
 
     fn swept(&self, key: &str) -> Result<Vec<(&Axis, &Value)>, Problem> {
@@ -372,13 +367,9 @@ impl Reader<'_> {
             None => {}
             Some(Value::Table(table)) => self.walk(key, "", table, &mut found)?,
             Some(other) => {
-                return Err(Problem::new(
-                    join(&self.at, key),
-                    format!(
-                        "`{}.{key}` is {other}, but must be a table of swept keys and their values",
-                        self.at
-                    ),
-                ));
+                let says =
+                    format!("is {other}, but must be a table of swept keys and their values");
+                return Err(self.wrong(key, &says));
             }
         }
         Ok(found)
@@ -410,13 +401,8 @@ impl Reader<'_> {
         self.axes.iter().find(|axis| axis.key == path).ok_or_else(|| {
             let swept: Vec<&str> = self.axes.iter().map(|axis| axis.key.as_str()).collect();
             let known = if swept.is_empty() { "nothing".to_owned() } else { swept.join(", ") };
-            Problem::new(
-                join(&self.at, key),
-                format!(
-                    "`{}.{key}` names `{path}`, which is not swept: `[sweep]` holds {known}",
-                    self.at
-                ),
-            )
+            let says = format!("names `{path}`, which is not swept: `[sweep]` holds {known}");
+            self.wrong(key, &says)
         })
     }
 }

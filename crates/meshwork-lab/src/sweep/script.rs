@@ -206,60 +206,54 @@ impl Script {
         let is_array = self.shards > 1;
         let (job, mebibytes) = (self.job(), self.memory.div_ceil(1 << 20));
         let clock = clock(self.time);
-        match self.engine {
+        let log = |of_task: &str, of_job: &str| self.log(if is_array { of_task } else { of_job });
+        let (name, array, others) = match self.engine {
             BatchSystem::Slurm => {
-                let mut lines = vec![format!("--job-name={job}")];
-                lines.extend(is_array.then(|| format!("--array={tasks}")));
-                let log = if is_array { "%A_%a.log" } else { "%j.log" };
-                lines.extend([
+                let others = vec![
                     "--ntasks=1 --cpus-per-task=1".to_owned(),
                     format!("--mem={mebibytes}M"),
                     format!("--time={clock}"),
-                    format!("--output={}", self.log(log)),
+                    format!("--output={}", log("%A_%a.log", "%j.log")),
                     "--open-mode=append".to_owned(),
                     "--requeue".to_owned(),
                     "--signal=B:TERM@60".to_owned(),
-                ]);
-                lines
+                ];
+                (format!("--job-name={job}"), format!("--array={tasks}"), others)
             }
             BatchSystem::Pbs => {
-                let mut lines = vec![format!("-N {job}")];
-                lines.extend(is_array.then(|| format!("-J {tasks}")));
-                lines.extend([
+                let others = vec![
                     format!("-l select=1:ncpus=1:mem={mebibytes}mb"),
                     format!("-l walltime={clock}"),
                     format!("-o {}/", self.log("")).replace("//", "/"),
                     "-j oe".to_owned(),
                     "-r y".to_owned(),
-                ]);
-                lines
+                ];
+                (format!("-N {job}"), format!("-J {tasks}"), others)
             }
             BatchSystem::Lsf => {
                 let tasks = if is_array { tasks } else { String::new() };
-                let mut lines = vec![format!("-J \"{job}{tasks}\"")];
-                let log = if is_array { "%J_%I.log" } else { "%J.log" };
-                lines.extend([
+                return vec![
+                    format!("-J \"{job}{tasks}\""),
                     "-n 1".to_owned(),
                     format!("-M {mebibytes}MB"),
                     format!("-W {}", self.time.as_secs().div_ceil(60)),
-                    format!("-o {}", self.log(log)),
+                    format!("-o {}", log("%J_%I.log", "%J.log")),
                     "-r".to_owned(),
                     "-wa TERM -wt 1".to_owned(),
-                ]);
-                lines
+                ];
             }
             BatchSystem::Hq => {
-                let mut lines = vec![format!("--name {job}")];
-                lines.extend(is_array.then(|| format!("--array {tasks}")));
-                lines.extend([
+                let others = vec![
                     "--cpus 1".to_owned(),
                     format!("--time-limit {}s", self.time.as_secs()),
                     format!("--stdout {}", self.log("%{JOB_ID}_%{TASK_ID}.log")),
                     format!("--stderr {}", self.log("%{JOB_ID}_%{TASK_ID}.err")),
-                ]);
-                lines
+                ];
+                (format!("--name {job}"), format!("--array {tasks}"), others)
             }
-        }
+        };
+        let array = is_array.then_some(array);
+        std::iter::once(name).chain(array).chain(others).collect()
     }
 
     pub fn calls(&self) -> Vec<Call> {

@@ -53,11 +53,12 @@ impl fmt::Display for ClaimVerdict {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// State of a claim in a cell, from the worst to the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CellState {
-    Yes,
     No,
     Open,
+    Yes,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -402,14 +403,8 @@ impl Court<'_> {
         let mut of_all: Vec<usize> = self.judged(ask.test, of).collect();
         let mut cells = Vec::new();
         while let Some(&first) = of_all.first() {
-            let same_but = |&other: &usize| {
-                self.points[first]
-                    .swept
-                    .iter()
-                    .zip(&self.points[other].swept)
-                    .all(|(a, b)| a.0 == along || same(&a.1, &b.1))
-            };
-            let line: Vec<usize> = of_all.iter().copied().filter(same_but).collect();
+            let is_alike = |&other: &usize| self.are_alike(first, other, |key| key == along);
+            let line: Vec<usize> = of_all.iter().copied().filter(is_alike).collect();
             of_all.retain(|index| !line.contains(index));
             if line.len() < 2 {
                 continue; // one point has no trend
@@ -462,13 +457,15 @@ impl Court<'_> {
     /// Scenarios that have the values of scenario `index` in all swept keys except the keys of
     /// `of`.
     fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
-        let swept = &self.points[index].swept;
-        (0..self.points.len()).filter(move |&other| {
-            other != index
-                && self.points[other].swept.iter().zip(swept).all(|((key, theirs), (_, ours))| {
-                    of.iter().any(|(own, _)| own == key) || same(theirs, ours)
-                })
-        })
+        let is_judged = |key: &str| of.iter().any(|(own, _)| own == key);
+        (0..self.points.len())
+            .filter(move |&other| other != index && self.are_alike(index, other, is_judged))
+    }
+
+    /// Whether two scenarios have the same values of all swept keys, except for some keys.
+    fn are_alike(&self, a: usize, b: usize, may_differ: impl Fn(&str) -> bool) -> bool {
+        let mut swept = self.points[a].swept.iter().zip(&self.points[b].swept);
+        swept.all(|((key, ours), (_, theirs))| may_differ(key) || same(ours, theirs))
     }
 
     /// Values of a scenario in the swept keys that the claim leaves open. They identify a cell of
@@ -553,11 +550,7 @@ fn is_not_negative(differences: &[f64]) -> CellState {
 
 /// State of a claim that has several conditions in a cell. If one fails, the claim fails.
 fn both(parts: impl Iterator<Item = CellState>) -> CellState {
-    parts.fold(CellState::Yes, |all, part| match (all, part) {
-        (CellState::No, _) | (_, CellState::No) => CellState::No,
-        (CellState::Open, _) | (_, CellState::Open) => CellState::Open,
-        (CellState::Yes, CellState::Yes) => CellState::Yes,
-    })
+    parts.min().unwrap_or(CellState::Yes)
 }
 
 #[cfg(test)]

@@ -326,23 +326,17 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
     let mut allocator = match &site.structure {
         Structure::Flat => named("runs"),
         Structure::Ring(rings, _) => {
-            let mut allocator = named("ring");
             let rings = rings.rings().iter().filter(|ring| !ring.is_empty());
             let ring = |ring: &Vec<Node>| unit("nodes", renumbered(&mut ring.iter().copied()));
-            allocator.insert("rings".to_owned(), list(rings.map(ring)));
-            allocator
+            table([("name", "ring".into()), ("rings", list(rings.map(ring)))])
         }
         Structure::Block(_, named_blocks, base, levels) => {
-            let mut allocator = named("blocks");
-            let sizes = levels.iter().map(|&level| base << level);
-            allocator.insert("sizes".to_owned(), integers(sizes));
+            let sizes = integers(levels.iter().map(|&level| base << level));
             let blocks = named_blocks.iter().filter(|block| !block.nodes.is_empty());
             let blocks = blocks.map(|block| unit("nodes", renumbered(&mut block.nodes.iter())));
-            allocator.insert("blocks".to_owned(), list(blocks));
-            allocator
+            table([("name", "blocks".into()), ("sizes", sizes), ("blocks", list(blocks))])
         }
         Structure::Tree(_, named_switches) => {
-            let mut allocator = named("tree");
             let switches = named_switches.iter().enumerate().map(|(place, switch)| {
                 let children = children(listed, place);
                 if children.is_empty() {
@@ -351,12 +345,9 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
                     unit("children", integers(children))
                 }
             });
-            allocator.insert("switches".to_owned(), list(switches));
-            allocator
+            table([("name", "tree".into()), ("switches", list(switches))])
         }
         Structure::Torus3d(anchors, _) => {
-            let mut allocator = named("anchors");
-            allocator.insert("unlisted".to_owned(), "refuse".into());
             let toruses = anchors.toruses().iter().filter(|torus| !torus.entries().is_empty());
             let torus = |torus: &meshwork::alloc::listed::anchors::Torus| {
                 let cells = torus.cells();
@@ -374,8 +365,8 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
                 insert_placements(&mut table, torus.entries());
                 Value::Table(table)
             };
-            allocator.insert("toruses".to_owned(), list(toruses.map(torus)));
-            allocator
+            let toruses = ("toruses", list(toruses.map(torus)));
+            table([("name", "anchors".into()), ("unlisted", "refuse".into()), toruses])
         }
     };
     insert_weights(&mut allocator, site, &order);
