@@ -25,7 +25,7 @@ use crate::run::build::standard;
 use crate::run::{RunProgress, Runner, ScenarioRuns, has_same_jobs, simulated, windows};
 use crate::statistics::trend::is_growing;
 use crate::study::clock::Clock;
-use crate::study::expand::{Point, count};
+use crate::study::expand::{Point, count, measured};
 use crate::study::{Axis, Refused, Replications, Study, is_within};
 use crate::text::label;
 use crate::threads::into_inner;
@@ -196,7 +196,7 @@ impl Setup {
         let first = &prepared.points[0].scenario;
         let metric = match &request.metric {
             Some(metric) => metric.clone(),
-            None => request::measured(first)
+            None => measured(first)
                 .and_then(|named| named.first().map(|name| (*name).to_owned()))
                 .unwrap_or_else(|| "turnaround".to_owned()),
         };

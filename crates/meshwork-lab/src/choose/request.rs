@@ -9,7 +9,7 @@ use toml::Value;
 
 use crate::findings::columns::Meanings;
 use crate::study::clock::Clock;
-use crate::study::expand::Point;
+use crate::study::expand::{Point, measured};
 use crate::study::set::assignment;
 use crate::study::{Refused, Study, same};
 use crate::text::label;
@@ -319,13 +319,6 @@ impl Constraint {
         let number = crate::text::number::significant(value / self.unit, 4);
         if self.unit_name.is_empty() { number } else { format!("{number} {}", self.unit_name) }
     }
-}
-
-/// Metrics that the key `measure.metrics` of a scenario names, in its order. `None` if the key is
-/// not set.
-pub(super) fn measured(scenario: &Scenario) -> Option<Vec<&str>> {
-    let names = scenario.table()["measure"].get("metrics").and_then(Value::as_array)?;
-    Some(names.iter().filter_map(name_of).collect())
 }
 
 pub(super) fn must_measure(

@@ -7,12 +7,10 @@ use std::collections::BTreeMap;
 
 use meshwork::registry::Problem;
 use thiserror::Error;
-use toml::Value;
 
 use crate::inputs::Files;
 use crate::refused::is_refused;
-use crate::study::expand::missing_input;
-use crate::study::expand::{Point, Windows, count, refused};
+use crate::study::expand::{Point, Windows, count, measured, missing_input, refused};
 use crate::study::{Refused, Study};
 use crate::text::label;
 use crate::text::number::significant;
@@ -38,8 +36,7 @@ const USUAL_METRICS: u64 = 20;
 pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Result<(), Refused> {
     let of_point = |point: &Point| {
         let replications = point.windows.as_ref().map_or(study.most_replications(), Windows::count);
-        let named = point.scenario.table()["measure"].get("metrics").and_then(Value::as_array);
-        let metrics = named.map_or(0, Vec::len) as u64;
+        let metrics = measured(&point.scenario).map_or(0, |names| names.len()) as u64;
         let metrics = if metrics == 0 { USUAL_METRICS } else { metrics };
         (replications, replications.saturating_mul(BYTES_PER_RUN + BYTES_PER_METRIC * metrics))
     };

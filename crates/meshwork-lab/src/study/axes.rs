@@ -230,17 +230,17 @@ mod tests {
 
     use super::*;
 
-    fn layout(text: &str) -> (Vec<String>, Layout) {
+    fn layout(text: &str) -> (Vec<PlotAxis>, Layout) {
         let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
         let axes = PlotAxis::all(&study);
         let layout = Layout::of(&axes, None);
-        (axes.into_iter().map(|axis| axis.key).collect(), layout)
+        (axes, layout)
     }
 
     fn named(text: &str) -> [String; 4] {
-        let (keys, layout) = layout(text);
-        let name = |axis: Option<usize>| axis.map_or(String::new(), |axis| keys[axis].clone());
-        let chosen: Vec<String> = layout.chosen.iter().map(|&axis| keys[axis].clone()).collect();
+        let (axes, layout) = layout(text);
+        let name = |axis: Option<usize>| axis.map_or(String::new(), |axis| axes[axis].key.clone());
+        let chosen: Vec<&str> = layout.chosen.iter().map(|&axis| &*axes[axis].key).collect();
         [name(layout.along), name(layout.colour), name(layout.panel), chosen.join(" ")]
     }
 
@@ -291,10 +291,9 @@ mod tests {
     #[test]
     fn any_key_of_a_plot_can_run_along_it() {
         let turned = |text: &str| {
-            let (keys, layout) = layout(text);
-            let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
-            let name = |axis: Option<usize>| axis.map_or("", |axis| &keys[axis]).to_owned();
-            let turned = layout.turned(&PlotAxis::all(&study));
+            let (axes, layout) = layout(text);
+            let name = |axis: Option<usize>| axis.map_or("", |axis| &axes[axis].key).to_owned();
+            let turned = layout.turned(&axes);
             let names =
                 turned.iter().map(|own| [own.along, own.colour, own.panel].map(name).join(" "));
             names.collect::<Vec<String>>()

@@ -260,11 +260,15 @@ fn blame(study: &Study, problem: &Problem, origin: Option<&Origin<'_>>) -> Refus
     }
 }
 
+/// Metrics that the key `measure.metrics` of a scenario names, in its order. `None` if the key is
+/// not set.
+pub(crate) fn measured(scenario: &Scenario) -> Option<Vec<&str>> {
+    let metrics = scenario.table().get("measure").and_then(|measure| measure.get("metrics"));
+    Some(metrics.and_then(Value::as_array)?.iter().filter_map(name_of).collect())
+}
+
 fn check_metric(study: &Study, of: &str, point: &Point) -> Result<(), Refused> {
-    let table = point.scenario.table();
-    let metrics = table.get("measure").and_then(|measure| measure.get("metrics"));
-    let Some(metrics) = metrics.and_then(Value::as_array) else { return Ok(()) };
-    let names: Vec<&str> = metrics.iter().filter_map(name_of).collect();
+    let names = measured(&point.scenario).unwrap_or_default();
     if names.is_empty() || names.contains(&of) {
         return Ok(());
     }

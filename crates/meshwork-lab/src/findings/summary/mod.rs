@@ -26,7 +26,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use meshwork::observe::recorder::OwnerAttribute;
-use meshwork::registry::name_of;
 use toml::Value;
 
 use crate::files::write_whole;
@@ -36,7 +35,7 @@ use crate::findings::means::{Rule, by_owner, by_size, means};
 use crate::run::Results;
 use crate::statistics::Interval;
 use crate::statistics::trend::is_growing;
-use crate::study::expand::Point;
+use crate::study::expand::{Point, measured};
 use crate::study::{Baseline, Refused, Study};
 
 pub type Means = Vec<(String, Interval)>;
@@ -100,7 +99,7 @@ pub struct Summary {
 impl Summary {
     pub fn of(study: &Study, points: &[Point], results: &Results) -> Summary {
         let rule = Rule::of(study);
-        let order = |index: usize| asked_order(&points[index]);
+        let order = |index: usize| measured(&points[index].scenario).unwrap_or_default();
         let runs = |index: usize| &results.runs[index];
         let rows = points.iter().enumerate().map(|(index, point)| SummaryRow {
             swept: point.swept.clone(),
@@ -164,14 +163,9 @@ impl Summary {
     }
 }
 
-fn asked_order(point: &Point) -> Vec<String> {
-    let names = point.scenario.table()["measure"].get("metrics").and_then(Value::as_array);
-    names.into_iter().flatten().filter_map(name_of).map(str::to_owned).collect()
-}
-
 /// Sorts metrics into the order in which the study names them. All other metrics follow in their
 /// present order.
-fn in_order<T>(mut metrics: Vec<T>, order: &[String], name: impl Fn(&T) -> &String) -> Vec<T> {
+fn in_order<T>(mut metrics: Vec<T>, order: &[&str], name: impl Fn(&T) -> &String) -> Vec<T> {
     let place = |metric: &T| order.iter().position(|own| own == name(metric));
     metrics.sort_by_key(|metric| place(metric).unwrap_or(order.len()));
     metrics

@@ -149,6 +149,7 @@ struct Recognized {
     rows: Vec<Given>,
 }
 
+#[derive(Default)]
 pub struct PublishedJobs {
     pub rows: Vec<Row>,
     pub lines: u64,
@@ -312,12 +313,9 @@ impl<'a> Reading<'a> {
         one_per: Option<&'static str>,
     ) -> Reading<'a> {
         let jobs = PublishedJobs {
-            rows: Vec::new(),
             lines: found.rows.len() as u64,
-            no_run_time: 0,
-            no_processors: 0,
-            no_submit_time: 0,
             lost: vec![format!("read as {}", found.format.name)],
+            ..PublishedJobs::default()
         };
         let no_place = vec![0; found.format.no_place.len()];
         Reading {
@@ -539,9 +537,7 @@ impl Recognized {
             Some(Cell::Number(number) | Cell::Date(number)) => Ok(Some(*number)),
             Some(Cell::Text(text)) => {
                 let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-                number.map(Some).ok_or_else(|| {
-                    format!("`{column}` is `{}`, but must be a number", text.escape_debug())
-                })
+                number.map(Some).ok_or_else(|| wrong(column, text, "a number"))
             }
         }
     }
@@ -559,11 +555,8 @@ impl Recognized {
         match self.get(given, column) {
             Some(Cell::Text(text)) if text.trim().parse::<f64>().is_err() => {
                 let date = unix_seconds(text).map(Cell::Date);
-                let wrong = format!(
-                    "`{column}` is `{}`, but must be a number, or a date such as 2003-05-01T12:30:00",
-                    text.escape_debug()
-                );
-                date.map(Some).ok_or(wrong)
+                let right = "a number, or a date such as 2003-05-01T12:30:00";
+                date.map(Some).ok_or_else(|| wrong(column, text, right))
             }
             Some(Cell::Date(date)) => Ok(Some(Cell::Date(*date))),
             _ => Ok(self.number(given, column)?.map(Cell::Number)),
@@ -612,11 +605,7 @@ impl Recognized {
                 let word = words.iter().find(|(theirs, _)| *theirs == text);
                 let Some((_, ours)) = word else {
                     let known: Vec<&str> = words.iter().map(|(theirs, _)| *theirs).collect();
-                    return Err(format!(
-                        "`{column}` is `{}`, but must be one of {}",
-                        text.escape_debug(),
-                        known.join(", ")
-                    ));
+                    return Err(wrong(column, &text, &format!("one of {}", known.join(", "))));
                 };
                 Some(Cell::Text(Cow::Borrowed(ours)))
             }
@@ -626,23 +615,15 @@ impl Recognized {
             }
             Source::Limit(column) => {
                 let Some(text) = self.text(given, column) else { return Ok(None) };
-                let seconds = span(&text).map_err(|_| {
-                    format!(
-                        "`{column}` is `{}`, but must be a time such as 1-12:00:00",
-                        text.escape_debug()
-                    )
-                })?;
+                let seconds = span(&text);
+                let seconds =
+                    seconds.map_err(|_| wrong(column, &text, "a time such as 1-12:00:00"))?;
                 seconds.map(|seconds| Cell::Number(seconds as f64))
             }
             Source::SlurmMemory(column) => {
                 let Some(text) = self.text(given, column) else { return Ok(None) };
-                let megabytes = megabytes(&text).ok_or_else(|| {
-                    format!(
-                        "`{column}` is `{}`, but must be an amount such as 4000M",
-                        text.escape_debug()
-                    )
-                })?;
-                Some(Cell::Number(megabytes))
+                let megabytes = megabytes(&text).map(Cell::Number);
+                Some(megabytes.ok_or_else(|| wrong(column, &text, "an amount such as 4000M"))?)
             }
             Source::Tres(column, ours) => {
                 let text = self.text(given, column);
@@ -655,6 +636,10 @@ impl Recognized {
             Source::Always(number) => Some(Cell::Number(number)),
         })
     }
+}
+
+fn wrong(column: &str, text: &str, right: &str) -> String {
+    format!("`{column}` is `{}`, but must be {right}", text.escape_debug())
 }
 
 fn is_zero(cell: &Cell<'_>) -> bool {
