@@ -99,7 +99,7 @@ impl Observer for Teller {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub(super) mod tests {
     use std::path::Path;
 
     use super::*;
