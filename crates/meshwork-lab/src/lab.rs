@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use meshwork::registry::Problem;
 use meshwork::workload::swf::header;
@@ -29,7 +29,6 @@ use crate::study::input::{Input, Trace};
 use crate::study::sample::sample;
 use crate::study::{Refused, Study};
 use crate::text::label;
-use crate::threads::into_inner;
 
 pub struct Options<'a> {
     pub out: Option<PathBuf>,
@@ -183,7 +182,7 @@ fn settle(
     build: &str,
     store: Mutex<Store>,
 ) -> Result<(), StoreError> {
-    let mut store = into_inner(store);
+    let mut store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
     if store.is_broken() {
         return Ok(());
     }

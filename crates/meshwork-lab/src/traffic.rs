@@ -7,8 +7,6 @@ use meshwork::network::traffic::{Carried, Offered, carry};
 use meshwork::registry::Problem;
 use rayon::prelude::*;
 
-use crate::threads::pool;
-
 #[derive(Clone, Copy, Debug)]
 pub struct LoadPoint {
     pub carried: Carried,
@@ -18,7 +16,9 @@ pub struct LoadPoint {
 
 /// Simulates every load on its network, on `threads` threads; 0 uses one per processor.
 pub fn sweep(loads: &[Offered], threads: usize) -> Result<Vec<LoadPoint>, Problem> {
-    let pool = pool(threads).map_err(|error| Problem::new("threads", error.to_string()))?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+        Problem::new("threads", format!("{threads} threads cannot be started ({error})"))
+    })?;
     let point = |offered: &Offered| {
         let begin = cpu_seconds();
         let wall = Instant::now();

@@ -6,7 +6,7 @@
 //! once each, from an empty machine. The interval of this comparison comes from batches of jobs,
 //! which are the same in both runs.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use toml::Value;
@@ -21,7 +21,6 @@ use crate::statistics::{half_width, mean};
 use crate::study::expand::Point;
 use crate::study::input::Input;
 use crate::study::{Refused, Replications, Study};
-use crate::threads::into_inner;
 
 /// Number of fresh replications of the winner. The baseline has equally many.
 const FRESH: u64 = 20;
@@ -205,7 +204,9 @@ impl Confirmation<'_> {
             ..*runner
         };
         let results = again.rounds(options.threads, vec![count; 2], &mut |_, _| {})?;
-        runner.store = again.store.map(|store| Mutex::new(into_inner(store)));
+        runner.store = again
+            .store
+            .map(|store| Mutex::new(store.into_inner().unwrap_or_else(PoisonError::into_inner)));
         Ok(results)
     }
 

@@ -13,6 +13,7 @@ mod rounds;
 mod winner;
 
 use std::path::PathBuf;
+use std::sync::PoisonError;
 
 use meshwork::registry::Problem;
 use toml::Value;
@@ -28,7 +29,6 @@ use crate::study::clock::Clock;
 use crate::study::expand::{Point, count, measured};
 use crate::study::{Axis, Refused, Replications, Study, is_within};
 use crate::text::label;
-use crate::threads::into_inner;
 use confirm::{Confirmation, Gain, Held};
 use outcome::{ChoiceOutcome, Parts, RaceEnd};
 use race::{Field, MAX_REPLICATIONS, NoValue, RaceRules};
@@ -315,7 +315,7 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcom
     }
     if let Some(folder) = &options.out {
         if let Some(store) = runner.store.take() {
-            let mut store = into_inner(store);
+            let mut store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
             if !store.is_broken() && !choice.is_stopped_early {
                 let settled = store.settle(keys.into_iter());
                 failures.extend(settled.err().map(|error| error.to_string()));

@@ -33,6 +33,7 @@ use crate::study::locate::{Lines, line_at};
 use crate::study::set::{assignment, plain, set};
 
 pub use crate::refused::Refused;
+pub(crate) use crate::text::table;
 pub use claims::{ClaimCheck, Needed, PaperClaim, Relation, SweptValues, Test};
 use keys::{MACHINE, job_formats, replications, take_table};
 pub use keys::{MAX_REPLICATIONS, PARAMS, WINDOWS};
@@ -446,10 +447,6 @@ impl fmt::Display for Study {
 /// Whether the dotted path `path` equals `around` or leads to a key inside the value at `around`.
 pub(crate) fn is_within(path: &str, around: &str) -> bool {
     path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-}
-
-pub(crate) fn table<'a>(pairs: impl IntoIterator<Item = (&'a str, Value)>) -> Table {
-    pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 pub(crate) fn number(value: &Value) -> Option<f64> {

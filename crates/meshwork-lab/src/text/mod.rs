@@ -5,7 +5,7 @@ pub mod number;
 pub mod visible;
 
 use serde_json::Value as Json;
-use toml::Value;
+use toml::{Table, Value};
 
 /// Formats a value of a study for a cell or label: texts without quotes, all else as TOML.
 ///
@@ -16,6 +16,10 @@ use toml::Value;
 /// ```
 pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+pub(crate) fn table<'a>(pairs: impl IntoIterator<Item = (&'a str, Value)>) -> Table {
+    pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 pub fn label(swept: &[(String, Value)]) -> String {

@@ -6,8 +6,8 @@ use toml::Value;
 
 use super::{Holds, MachineColumns, Recognized, recognized};
 use crate::inputs::Files;
-use crate::study::table;
 use crate::text::number::count;
+use crate::text::table;
 
 pub struct PublishedMachine {
     pub(crate) text: String,
