@@ -1,11 +1,9 @@
 //! Adaptive scan: a first fit whose scan jumps over held blocks.
 
-use super::held::{Held, HeldBlocks};
-use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
+use super::held::{FirstBase, Held};
+use crate::alloc::AllocatorEntry;
 use crate::form::{Asks, Finds};
-use crate::geometry::orientation::{Rotation, orientations};
-use crate::job::{Dims, Request};
-use crate::machine::{Block, Placement, Site};
+use crate::geometry::orientation::Rotation;
 use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
@@ -31,8 +29,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .params(&[Rotation::TURNING]),
     |params, _| {
-        let rotation = Rotation::read(params);
-        Ok(Box::new(AdaptiveScan { rotation, held: HeldBlocks::default() }))
+        Ok(FirstBase::boxed(Rotation::read(params), |grid, held, sides| {
+            scan(grid, held, sides, |_, _| ())
+        }))
     },
 )
 .serves(&[Wiring::Mesh])
@@ -40,53 +39,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .asks(Asks::Block)
 .finds(Finds::EveryBlock)
 .contiguous(true);
-
-#[derive(Clone)]
-struct AdaptiveScan {
-    rotation: Rotation,
-    held: HeldBlocks,
-}
-
-impl Allocator for AdaptiveScan {
-    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
-        lowest(sides, self.rotation, |sides| scan(site.grid(), self.held.list(), sides, |_, _| ()))
-    }
-
-    fn claimed(&mut self, placement: &Placement, site: &Site, claim: Claim) {
-        self.held.claimed(placement, site.grid(), claim.now);
-    }
-
-    fn released(&mut self, placement: &Placement, site: &Site) {
-        self.held.released(placement, site.grid());
-    }
-
-    fn fork(&self) -> Box<dyn Allocator> {
-        Box::new(self.clone())
-    }
-}
-
-/// Places a block in the first orientation for which `search` finds a free base (lowest corner).
-///
-/// With [`Rotation::Best`], all orientations are searched, and the one with the lowest base is
-/// taken.
-pub(super) fn lowest(
-    sides: &[u32],
-    rotation: Rotation,
-    search: impl Fn(&[u32]) -> Option<Node>,
-) -> Option<Placement> {
-    let mut found: Option<(Node, Dims)> = None;
-    for sides in orientations(sides, rotation) {
-        let Some(base) = search(&sides) else { continue };
-        if found.as_ref().is_none_or(|(lowest, _)| base < *lowest) {
-            found = Some((base, sides));
-        }
-        if rotation != Rotation::Best {
-            break;
-        }
-    }
-    found.map(|(base, sides)| Block { base, sides }.into())
-}
 
 /// First free base (lowest corner) for a block, found by a scan of the bases row by row.
 ///
@@ -121,8 +73,10 @@ fn scan(
 
 #[cfg(test)]
 mod tests {
+    use super::super::held::HeldBlocks;
     use super::*;
-    use crate::job::Time;
+    use crate::job::{Dims, Time};
+    use crate::machine::Block;
 
     #[test]
     fn three_positions_where_first_fit_tests_eleven() {

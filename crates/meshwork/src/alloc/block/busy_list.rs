@@ -2,12 +2,11 @@
 //!
 //! The first free base (lowest corner) is taken.
 
-use super::held::{Held, HeldBlocks, Span};
-use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
+use super::held::{FirstBase, Held, Span};
+use crate::alloc::AllocatorEntry;
 use crate::form::{Asks, Finds};
-use crate::geometry::orientation::{Rotation, orientations};
-use crate::job::{Dims, Request};
-use crate::machine::{Block, Placement, Site};
+use crate::geometry::orientation::Rotation;
+use crate::job::Dims;
 use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
@@ -28,52 +27,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     .source(
         "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006; after Chiu & Chen, TPDS 1999",
     ),
-    |_, _| Ok(Box::new(BusyList::new(Rotation::Never))),
+    |_, _| Ok(FirstBase::boxed(Rotation::Never, first_on_planes)),
 )
 .serves(&[Wiring::Mesh])
 .asks(Asks::Block)
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-#[derive(Clone)]
-pub(super) struct BusyList {
-    rotation: Rotation,
-    held: HeldBlocks,
-}
-
-impl BusyList {
-    pub(super) fn new(rotation: Rotation) -> BusyList {
-        BusyList { rotation, held: HeldBlocks::default() }
-    }
-}
-
-impl Allocator for BusyList {
-    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
-        orientations(sides, self.rotation).find_map(|sides| {
-            let base = first_on_planes(site.grid(), self.held.list(), &sides)?;
-            Some(Block { base, sides }.into())
-        })
-    }
-
-    fn rotation(&self) -> Rotation {
-        self.rotation
-    }
-
-    fn claimed(&mut self, placement: &Placement, site: &Site, claim: Claim) {
-        self.held.claimed(placement, site.grid(), claim.now);
-    }
-
-    fn released(&mut self, placement: &Placement, site: &Site) {
-        self.held.released(placement, site.grid());
-    }
-
-    fn fork(&self) -> Box<dyn Allocator> {
-        Box::new(self.clone())
-    }
-}
-
-fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
+pub(super) fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
     let fits = sides.iter().zip(grid.sides()).all(|(side, most)| side <= most);
     if !fits {
         return None;

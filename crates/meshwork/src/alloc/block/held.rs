@@ -1,10 +1,12 @@
-//! List of held blocks.
+//! List of held blocks, and the allocators that search it for a base.
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::job::{Dims, Time};
-use crate::machine::Placement;
-use crate::topology::Grid;
+use crate::alloc::{Allocator, Ask, Claim};
+use crate::geometry::orientation::{Rotation, orientations};
+use crate::job::{Dims, Request, Time};
+use crate::machine::{Block, Placement, Site};
+use crate::topology::{Grid, Node};
 
 /// Box of nodes that does not wrap around a ring, from `low` up to but excluding `high`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,13 +133,61 @@ impl HeldBlocks {
     }
 }
 
+/// First free base (lowest corner) for a block in one orientation, beside the given held blocks.
+type FindBase = fn(&Grid, &[Held], &[u32]) -> Option<Node>;
+
+/// Allocator that searches the list of held blocks for the first free base of a block.
+///
+/// The first orientation with a free base is taken. With [`Rotation::Best`], the orientation with
+/// the lowest base is taken.
+#[derive(Clone)]
+pub(super) struct FirstBase {
+    rotation: Rotation,
+    held: HeldBlocks,
+    find: FindBase,
+}
+
+impl FirstBase {
+    pub(super) fn boxed(rotation: Rotation, find: FindBase) -> Box<dyn Allocator> {
+        Box::new(FirstBase { rotation, held: HeldBlocks::default(), find })
+    }
+}
+
+impl Allocator for FirstBase {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
+        let mut found = orientations(sides, self.rotation)
+            .filter_map(|sides| Some(((self.find)(site.grid(), self.held.list(), &sides)?, sides)));
+        let (base, sides) = match self.rotation {
+            Rotation::Best => found.min_by_key(|(base, _)| *base),
+            _ => found.next(),
+        }?;
+        Some(Block { base, sides }.into())
+    }
+
+    fn rotation(&self) -> Rotation {
+        self.rotation
+    }
+
+    fn claimed(&mut self, placement: &Placement, site: &Site, claim: Claim) {
+        self.held.claimed(placement, site.grid(), claim.now);
+    }
+
+    fn released(&mut self, placement: &Placement, site: &Site) {
+        self.held.released(placement, site.grid());
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(self.clone())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
     use crate::geometry::NodeSet;
-    use crate::machine::{Block, Site};
     use crate::topology::Topology;
 
     fn block(grid: &Grid, picks: &[(u32, u32)]) -> Placement {

@@ -1,12 +1,9 @@
 //! Quick allocation: first fit that skips, in each row, the segments covered by held blocks.
 
-use super::adaptive_scan::lowest;
-use super::held::{Held, HeldBlocks};
-use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
+use super::held::{FirstBase, Held, Span};
+use crate::alloc::AllocatorEntry;
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
-use crate::job::Request;
-use crate::machine::{Placement, Site};
 use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
@@ -32,8 +29,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .params(&[Rotation::TURNING]),
     |params, _| {
-        let rotation = Rotation::read(params);
-        Ok(Box::new(QuickAllocation { rotation, held: HeldBlocks::default() }))
+        Ok(FirstBase::boxed(Rotation::read(params), |grid, held, sides| {
+            first_gap(grid, held, sides, |_| ())
+        }))
     },
 )
 .serves(&[Wiring::Mesh])
@@ -42,33 +40,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-#[derive(Clone)]
-struct QuickAllocation {
-    rotation: Rotation,
-    held: HeldBlocks,
-}
-
-impl Allocator for QuickAllocation {
-    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
-        let mut by_left_edge: Vec<&Held> = self.held.list().iter().collect();
-        by_left_edge.sort_by_key(|held| held.span.low[0]);
-        lowest(sides, self.rotation, |sides| first_gap(site.grid(), &by_left_edge, sides, |_| ()))
-    }
-
-    fn claimed(&mut self, placement: &Placement, site: &Site, claim: Claim) {
-        self.held.claimed(placement, site.grid(), claim.now);
-    }
-
-    fn released(&mut self, placement: &Placement, site: &Site) {
-        self.held.released(placement, site.grid());
-    }
-
-    fn fork(&self) -> Box<dyn Allocator> {
-        Box::new(self.clone())
-    }
-}
-
 /// First free base (lowest corner) for a block, in row-major order.
 ///
 /// In each row, the segments of bases that held blocks cover are skipped. If a row has no gap, the
@@ -76,16 +47,18 @@ impl Allocator for QuickAllocation {
 /// with each row that is examined.
 fn first_gap(
     grid: &Grid,
-    by_left_edge: &[&Held],
+    held: &[Held],
     sides: &[u32],
     mut looked_at: impl FnMut(u32),
 ) -> Option<Node> {
     let (width, height) = (grid.sides()[0], grid.sides()[1]);
+    let mut by_left_edge: Vec<&Span> = held.iter().map(|held| &held.span).collect();
+    by_left_edge.sort_by_key(|span| span.low[0]);
     let mut y = 0;
     while sides[0] <= width && y + sides[1] <= height {
         looked_at(y);
         let (mut x, mut next_row) = (0, height);
-        for span in by_left_edge.iter().map(|held| &held.span) {
+        for span in &by_left_edge {
             if span.low[1] >= y + sides[1] || y >= span.high[1] {
                 continue;
             }
@@ -106,6 +79,7 @@ fn first_gap(
 
 #[cfg(test)]
 mod tests {
+    use super::super::held::HeldBlocks;
     use super::*;
     use crate::job::{Dims, Time};
     use crate::machine::Block;
@@ -118,10 +92,8 @@ mod tests {
             let block = Block { base: grid.node(&corner), sides: Dims::from_slice(&[2, 2]) };
             held.claimed(&block.into(), &grid, Time::ZERO);
         }
-        let mut by_left_edge: Vec<&Held> = held.list().iter().collect();
-        by_left_edge.sort_by_key(|held| held.span.low[0]);
         let mut rows = Vec::new();
-        let found = first_gap(&grid, &by_left_edge, &[2, 2], |y| rows.push(y));
+        let found = first_gap(&grid, held.list(), &[2, 2], |y| rows.push(y));
         assert_eq!(found, Some(grid.node(&[0, 2])));
         assert_eq!(rows, [0, 2]);
     }

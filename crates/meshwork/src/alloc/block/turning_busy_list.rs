@@ -1,6 +1,7 @@
 //! Turning busy list: the busy list strategy, in which blocks may also be rotated.
 
-use super::busy_list::BusyList;
+use super::busy_list::first_on_planes;
+use super::held::FirstBase;
 use crate::alloc::AllocatorEntry;
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
@@ -20,7 +21,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .complexity("That of the busy list, for each orientation.")
     .source("Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006"),
-    |_, _| Ok(Box::new(BusyList::new(Rotation::IfNeeded))),
+    |_, _| Ok(FirstBase::boxed(Rotation::IfNeeded, first_on_planes)),
 )
 .serves(&[Wiring::Mesh])
 .asks(Asks::Block)
