@@ -275,12 +275,11 @@ pub struct Carried {
 pub fn carry(offered: &Offered) -> Result<Carried, Problem> {
     let Offered { topology, setting, traffic, load, warmup, cycles, seed } = offered;
     if !(*load > 0.0 && *load <= 1.0) {
-        return Err(Problem::new(
-            "load",
-            format!(
-                "a load is {load}, but must be a number above 0 and at most 1, flits per node and cycle"
-            ),
-        ));
+        let says = format!(
+            "a load is {load}, but must be a number above 0 and at most 1, flits per node and \
+             cycle"
+        );
+        return Err(Problem::new("load", says));
     }
     let mut engine = Engine::new(topology, setting)?;
     (traffic.serves)(topology).map_err(|message| Problem::new("traffic", message))?;

@@ -9,10 +9,10 @@
 use super::Cycle;
 use super::bits::{BitSet, Bits};
 use super::calendar::Calendar;
-use super::fabric::{Fabric, NOWHERE};
+use super::fabric::Fabric;
 use super::grants::{Grants, Request};
-use super::message::{Load, Message, Stuck, Turn};
-use super::packets::{PacketId, Packets};
+use super::message::{Load, Message, Stuck};
+use super::packets::{NONE, PacketId, Packets};
 use super::switch::Switch;
 use super::timing::{Arbitration, Timing};
 use super::turns::Turns;
@@ -20,8 +20,6 @@ use super::wheel::Wheel;
 use super::{Counts, WormholeConfig};
 use crate::topology::Node;
 use crate::topology::wires::Router;
-
-const NONE: u32 = u32::MAX;
 
 /// Maximum number of lanes of a router. For each lane, the router's masks have one bit.
 const LANES: usize = 64;
@@ -82,11 +80,9 @@ pub(super) struct CycleEngine {
     /// behind a pointer, because they are read for every flit at every router.
     transfers: [Cycle; LANES],
     credit_returns: [Cycle; LANES],
-    now: Cycle,
+    pub(super) now: Cycle,
     moved: Cycle,
-    packets: Packets,
-    /// For each packet, the packet behind it in the lane that holds its tail.
-    behind: Vec<PacketId>,
+    pub(super) packets: Packets,
     lanes: Vec<Lane>,
     masks: Vec<Masks>,
     /// Credits of each output lane: free space in the buffer behind it, as far as the router knows.
@@ -119,7 +115,7 @@ pub(super) struct CycleEngine {
     deliveries: Wheel<PacketId>,
     released: Vec<u32>,
     scratch: Scratch,
-    counts: Counts,
+    pub(super) counts: Counts,
 }
 
 #[derive(Default)]
@@ -139,21 +135,15 @@ impl CycleEngine {
         let (nodes, routers) = (fabric.nodes() as usize, fabric.routers() as usize);
         let all = routers << shift;
         let (mut down, mut up) = (vec![NONE; all], vec![NONE; all]);
-        for router in 0..routers {
-            for port in 0..fabric.ports() {
-                let (next, there) = fabric.next(router as Router, port);
-                for channel in 0..if next == NOWHERE { 0 } else { channels } {
-                    let from = router << shift | (port * channels + channel);
-                    let to = (next as usize) << shift | (there * channels + channel);
-                    down[from] = to as u32;
-                    up[to] = from as u32;
-                }
-                if timing.inject.is_some() && fabric.is_local(router as Router, port) {
-                    for channel in 0..channels {
-                        let lane = router << shift | (port * channels + channel);
-                        up[lane] = TO_SOURCE | lane as u32;
-                    }
-                }
+        for (from, to) in fabric.lanes(shift, channels) {
+            down[from] = to as u32;
+            up[to] = from as u32;
+        }
+        for node in 0..if timing.inject.is_some() { fabric.nodes() } else { 0 } {
+            let (router, port) = fabric.home(node);
+            for channel in 0..channels {
+                let lane = (router as usize) << shift | (port * channels + channel);
+                up[lane] = TO_SOURCE | lane as u32;
             }
         }
         let longest = fabric.longest();
@@ -164,7 +154,6 @@ impl CycleEngine {
         let idle_source = Source { packet: NONE, left: 0, channel: channels as u8 - 1 };
         CycleEngine {
             packets: Packets::new(&fabric, setting),
-            behind: Vec::new(),
             lanes: vec![empty; all],
             masks: vec![Masks::default(); routers],
             credits: vec![setting.buffer; all],
@@ -200,20 +189,6 @@ impl CycleEngine {
             channels,
             shift,
         }
-    }
-
-    pub(super) fn now(&self) -> Cycle {
-        self.now
-    }
-
-    pub(super) fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    /// Number of packets on their way: they have left their processors' queues and have not
-    /// arrived.
-    pub(super) fn in_flight(&self) -> usize {
-        self.packets.len()
     }
 
     pub(super) fn wake(&mut self, node: Node) {
@@ -321,7 +296,7 @@ impl CycleEngine {
             lane.left = self.flits;
             self.requests.push(self.now + self.timing.route, at);
         } else {
-            self.behind[lane.back as usize] = packet;
+            self.packets.behind[lane.back as usize] = packet;
         }
         self.lanes[at as usize].back = packet;
     }
@@ -353,26 +328,12 @@ impl CycleEngine {
         let mut asking = std::mem::take(&mut self.asking);
         self.later.take(self.now, &mut asking);
         for node in asking.drain(..) {
-            if !self.turns.is_due(node, self.now) {
+            let Some(message) = self.turns.message(node, self.now, load, &mut self.later, node)
+            else {
                 continue;
-            }
-            let message = match load.next(node, self.now) {
-                Turn::Message(message) => message,
-                Turn::At(later) => {
-                    self.turns.wait(node, later);
-                    self.later.push(later, node);
-                    continue;
-                }
-                Turn::Nothing => {
-                    self.turns.wait(node, Cycle::MAX);
-                    continue;
-                }
             };
             let detour = self.fabric.adapts() && self.takes_detour(node, &message);
             let packet = self.packets.insert(&self.fabric, node, message, detour, self.now);
-            let id = packet as usize;
-            self.behind.resize(self.behind.len().max(id + 1), NONE);
-            self.behind[id] = NONE;
             if self.timing.inject.is_some() {
                 self.sources[node as usize].packet = packet;
                 self.sources[node as usize].left = self.flits;
@@ -548,7 +509,7 @@ impl CycleEngine {
 
     /// Moves the second packet of a lane to the front. The first packet, `gone`, has left the lane.
     fn advance(&mut self, at: u32, gone: PacketId) {
-        let next = std::mem::replace(&mut self.behind[gone as usize], NONE);
+        let next = std::mem::replace(&mut self.packets.behind[gone as usize], NONE);
         let lane = &mut self.lanes[at as usize];
         lane.front = next;
         if next != NONE {
@@ -597,18 +558,8 @@ impl CycleEngine {
     }
 
     fn stuck(&self) -> Stuck {
-        let mut dump = Vec::new();
-        for (at, lane) in self.lanes.iter().enumerate().filter(|(_, lane)| lane.present > 0).take(8)
-        {
-            let (router, lane_number) = (at >> self.shift, at & ((1 << self.shift) - 1));
-            dump.push(format!(
-                "router {router} holds {} flits from port {}, channel {}",
-                lane.present,
-                lane_number / self.channels,
-                lane_number % self.channels
-            ));
-        }
-        Stuck { since: self.moved, packets: self.packets.len(), dump: dump.join("; ") }
+        let flits = self.lanes.iter().map(|lane| lane.present);
+        Stuck::new(self.moved, self.packets.len(), flits, self.shift, self.channels)
     }
 
     /// Checks that flits and credits are conserved: none is lost or added.

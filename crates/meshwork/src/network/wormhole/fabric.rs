@@ -9,7 +9,7 @@ use crate::topology::wires::{Leg, Manner, Route, Router, Routing};
 use crate::topology::{Node, Topology, Wires};
 
 /// Stands for the missing router behind a port without a link.
-pub(super) const NOWHERE: Router = Router::MAX;
+const NOWHERE: Router = Router::MAX;
 
 /// Routers and the links between them. Every router has ports towards other routers, as the
 /// topology says. After these ports, a router with nodes has one local port for each of its nodes,
@@ -115,31 +115,26 @@ impl Fabric {
         Ok(Fabric { classes, ..Fabric::new(topology, setting)? })
     }
 
-    #[must_use]
     pub(crate) fn nodes(&self) -> u32 {
         self.nodes
     }
 
     /// Number of routers; routers with nodes come first.
-    #[must_use]
     pub(crate) fn routers(&self) -> u32 {
         self.wires.routers()
     }
 
     /// Number of ports of a router, including local ports.
-    #[must_use]
     pub(crate) fn ports(&self) -> usize {
         self.ports
     }
 
     /// Index of the first local port (a port to a node) of a router that has nodes.
-    #[must_use]
     pub(crate) fn local(&self) -> usize {
         self.local
     }
 
     /// The router of a node, and the local port of this router that leads to the node.
-    #[must_use]
     pub(crate) fn home(&self, node: Node) -> (Router, usize) {
         if self.nodes_each == 1 {
             return (node, self.local);
@@ -162,7 +157,6 @@ impl Fabric {
     }
 
     /// Number of classes of virtual channels, such as 2 on a grid with rings.
-    #[must_use]
     pub(crate) fn classes(&self) -> usize {
         self.classes
     }
@@ -186,7 +180,6 @@ impl Fabric {
     }
 
     /// Number of directed links between routers.
-    #[must_use]
     pub(crate) fn links(&self) -> usize {
         self.next.iter().filter(|&&(next, _)| next != NOWHERE).count()
     }
@@ -195,6 +188,24 @@ impl Fabric {
     pub(super) fn next(&self, router: Router, port: usize) -> (Router, usize) {
         let (next, there) = self.next[router as usize * self.ports + port];
         (next, usize::from(there))
+    }
+
+    /// Output lane and input lane at the two ends of each channel of each link.
+    ///
+    /// Channel `c` of port `p` of router `r` has index `r << shift | p · channels + c`.
+    pub(super) fn lanes(
+        &self,
+        shift: u32,
+        channels: usize,
+    ) -> impl Iterator<Item = (usize, usize)> {
+        let ends = (0..self.routers()).flat_map(move |router| {
+            (0..self.ports).map(move |port| ((router, port), self.next(router, port)))
+        });
+        let lane =
+            move |(router, port): (Router, usize)| (router as usize) << shift | (port * channels);
+        ends.filter(|(_, (next, _))| *next != NOWHERE).flat_map(move |(from, to)| {
+            (0..channels).map(move |channel| (lane(from) + channel, lane(to) + channel))
+        })
     }
 
     /// Extra cycles on every link through the ports of index `port`, compared with a link of

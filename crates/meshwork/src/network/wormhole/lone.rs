@@ -33,14 +33,12 @@ impl Lone {
     }
 
     /// Number of directed links of the machine.
-    #[must_use]
     pub(crate) fn links(&self) -> usize {
         self.fabric.links()
     }
 
     /// Cycles from the front of the sender's queue to the arrival of the packet, over the given
     /// links.
-    #[must_use]
     pub(crate) fn arrives(&mut self, way: Way) -> Cycle {
         self.alone.arrives(way)
     }
@@ -72,7 +70,6 @@ impl Lone {
     }
 
     /// Upper bound of the indices of links. Some indices below the bound stand for no link.
-    #[must_use]
     pub(crate) fn places(&self) -> usize {
         self.fabric.routers() as usize * self.fabric.ports()
     }

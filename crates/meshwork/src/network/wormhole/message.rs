@@ -74,3 +74,27 @@ pub struct Stuck {
     /// Positions of some of the packets in the network, as text.
     pub dump: String,
 }
+
+impl Stuck {
+    /// Describes a deadlock by some of the input lanes that hold flits.
+    ///
+    /// `lanes` has the number of flits in each lane of each router. A router has `1 << shift` lanes,
+    /// and a port has `channels` lanes.
+    pub(super) fn new(
+        since: Cycle,
+        packets: usize,
+        lanes: impl Iterator<Item = u32>,
+        shift: u32,
+        channels: usize,
+    ) -> Stuck {
+        let full = lanes.enumerate().filter(|&(_, flits)| flits > 0).take(8);
+        let dump: Vec<String> = full
+            .map(|(at, flits)| {
+                let (router, lane) = (at >> shift, at & ((1 << shift) - 1));
+                let (port, channel) = (lane / channels, lane % channels);
+                format!("router {router} holds {flits} flits from port {port}, channel {channel}")
+            })
+            .collect();
+        Stuck { since, packets, dump: dump.join("; ") }
+    }
+}

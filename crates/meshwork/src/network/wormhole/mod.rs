@@ -113,13 +113,11 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
 
 fn only_site<'a>(params: &Params, machine: &NetworkContext<'a>) -> Result<&'a Topology, Problem> {
     let [topology] = machine.topologies else {
-        return Err(Problem::new(
-            params.path(),
-            format!(
-                "the network `wormhole` simulates the links of one site, and the machine has {}",
-                machine.topologies.len()
-            ),
-        ));
+        let says = format!(
+            "the network `wormhole` simulates the links of one site, and the machine has {}",
+            machine.topologies.len()
+        );
+        return Err(Problem::new(params.path(), says));
     };
     Ok(topology)
 }
@@ -234,12 +232,10 @@ impl WormholeConfig {
             ("global_latency", self.global_latency, 1),
         ] {
             if number < least || number > MAX_FLITS {
-                return Err(Problem::new(
-                    key,
-                    format!(
-                        "`{key}` is {number}, but must be a whole number from {least} to {MAX_FLITS}"
-                    ),
-                ));
+                let says = format!(
+                    "`{key}` is {number}, but must be a whole number from {least} to {MAX_FLITS}"
+                );
+                return Err(Problem::new(key, says));
             }
         }
         Ok(())
@@ -357,11 +353,8 @@ impl Engine {
     /// One sentence if the machine has no links, a number is out of bounds, or the network could
     /// deadlock.
     pub fn new(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
-        if setting.virtual_channels == 1 || setting.lanes == Lanes::Independent {
-            Engine::by_worms(topology, setting)
-        } else {
-            Engine::by_cycles(topology, setting)
-        }
+        let by_worms = setting.virtual_channels == 1 || setting.lanes == Lanes::Independent;
+        Engine::made(topology, setting, by_worms)
     }
 
     /// An empty network, simulated by the cycle engine, in which lanes share links. With one
@@ -370,16 +363,21 @@ impl Engine {
     /// # Errors
     /// The errors of [`new`](Engine::new).
     pub fn by_cycles(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
-        let fabric = wires(topology, setting)?;
-        let links = fabric.links();
-        let kind = Kind::Cycle(Box::new(CycleEngine::new(fabric, setting)));
-        Ok(Engine { kind, timing: setting.timing(), setting: *setting, links })
+        Engine::made(topology, setting, false)
     }
 
-    fn by_worms(topology: &Topology, setting: &WormholeConfig) -> Result<Engine, Problem> {
+    fn made(
+        topology: &Topology,
+        setting: &WormholeConfig,
+        by_worms: bool,
+    ) -> Result<Engine, Problem> {
         let fabric = wires(topology, setting)?;
         let links = fabric.links();
-        let kind = Kind::Worm(Box::new(WormEngine::new(fabric, setting)));
+        let kind = if by_worms {
+            Kind::Worm(Box::new(WormEngine::new(fabric, setting)))
+        } else {
+            Kind::Cycle(Box::new(CycleEngine::new(fabric, setting)))
+        };
         Ok(Engine { kind, timing: setting.timing(), setting: *setting, links })
     }
 
@@ -387,8 +385,8 @@ impl Engine {
     #[must_use]
     pub fn now(&self) -> Cycle {
         match &self.kind {
-            Kind::Cycle(engine) => engine.now(),
-            Kind::Worm(engine) => engine.now(),
+            Kind::Cycle(engine) => engine.now,
+            Kind::Worm(engine) => engine.now,
         }
     }
 
@@ -397,8 +395,8 @@ impl Engine {
     #[must_use]
     pub fn counts(&self) -> Counts {
         match &self.kind {
-            Kind::Cycle(engine) => engine.counts(),
-            Kind::Worm(engine) => engine.counts(),
+            Kind::Cycle(engine) => engine.counts,
+            Kind::Worm(engine) => engine.counts,
         }
     }
 
@@ -406,8 +404,8 @@ impl Engine {
     #[must_use]
     pub fn in_flight(&self) -> usize {
         match &self.kind {
-            Kind::Cycle(engine) => engine.in_flight(),
-            Kind::Worm(engine) => engine.in_flight(),
+            Kind::Cycle(engine) => engine.packets.len(),
+            Kind::Worm(engine) => engine.packets.len(),
         }
     }
 
@@ -565,13 +563,13 @@ mod tests {
             let mut engine = CycleEngine::new(wires(&topology, &setting).unwrap(), &setting);
             let mut load = Flood::new(nodes, 6 * nodes, seed);
             (0..nodes).for_each(|node| engine.wake(node));
-            while engine.in_flight() > 0 || load.left > 0 {
-                let next = engine.now() + 1;
+            while engine.packets.len() > 0 || load.left > 0 {
+                let next = engine.now + 1;
                 engine.run(next, &mut load).unwrap();
                 engine.audit(buffer);
             }
             prop_assert_eq!(load.arrived, 6 * nodes);
-            prop_assert_eq!(engine.counts().ejected, u64::from(6 * nodes * packet_length));
+            prop_assert_eq!(engine.counts.ejected, u64::from(6 * nodes * packet_length));
         }
     }
 

@@ -11,6 +11,9 @@ use crate::topology::wires::Leg;
 /// Index of a packet among [`Packets`], which is reused when the packet has arrived.
 pub(super) type PacketId = u32;
 
+/// No packet, and no lane.
+pub(super) const NONE: u32 = u32::MAX;
+
 /// The packets in the network. Their number is bounded by the buffers, even if the queues of the
 /// processors are long.
 #[derive(Clone, Debug)]
@@ -22,6 +25,8 @@ pub(super) struct Packets {
     /// route.
     stride: usize,
     vacant: Vec<PacketId>,
+    /// For each packet, the packet behind it in the lane that holds its tail.
+    pub(super) behind: Vec<PacketId>,
 }
 
 #[derive(Clone, Debug)]
@@ -51,6 +56,7 @@ impl Packets {
             legs: Vec::new(),
             stride: fabric.most_legs(),
             vacant: Vec::new(),
+            behind: Vec::new(),
         }
     }
 
@@ -81,9 +87,11 @@ impl Packets {
         };
         let id = if let Some(id) = self.vacant.pop() {
             self.list[id as usize] = packet;
+            self.behind[id as usize] = NONE;
             id
         } else {
             self.list.push(packet);
+            self.behind.push(NONE);
             self.legs.resize(self.list.len() * self.stride, Leg { port: 0, class: 0, hops: 0 });
             self.list.len() as PacketId - 1
         };

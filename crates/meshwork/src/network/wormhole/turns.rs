@@ -1,6 +1,8 @@
 //! The cycles in which processors are asked for their next packet.
 
 use super::Cycle;
+use super::calendar::Calendar;
+use super::message::{Load, Message, Turn};
 use crate::topology::Node;
 
 /// For each processor, the cycle in which the engine asks it for its next packet. If a processor
@@ -35,25 +37,37 @@ impl Turns {
         is_woken
     }
 
-    /// Makes a processor wait until a given cycle, or until it is woken.
-    pub(super) fn wait(&mut self, node: Node, until: Cycle) {
-        self.0[node as usize] = NextTurn { at: until, waits: true };
-    }
-
     /// Sets the cycle in which a processor's current packet will have left the processor
     /// completely.
     pub(super) fn leaves(&mut self, node: Node, at: Cycle) {
         self.0[node as usize] = NextTurn { at, waits: false };
     }
 
-    /// Whether a processor is to be asked for its next packet in cycle `now`. Returns `true` only
-    /// once for each cycle.
-    pub(super) fn is_due(&mut self, node: Node, now: Cycle) -> bool {
+    /// Next message of a processor, if it is to be asked in cycle `now`, at most once for each
+    /// cycle.
+    ///
+    /// If it is to be asked again later, `event` is added to the calendar.
+    pub(super) fn message(
+        &mut self,
+        node: Node,
+        now: Cycle,
+        load: &mut impl Load,
+        calendar: &mut Calendar,
+        event: u32,
+    ) -> Option<Message> {
         let turn = &mut self.0[node as usize];
-        let is_due = turn.at == now;
-        if is_due {
-            *turn = NextTurn { at: Cycle::MAX, waits: false };
+        if turn.at != now {
+            return None;
         }
-        is_due
+        *turn = NextTurn { at: Cycle::MAX, waits: false };
+        match load.next(node, now) {
+            Turn::Message(message) => return Some(message),
+            Turn::At(later) => {
+                *turn = NextTurn { at: later, waits: true };
+                calendar.push(later, event);
+            }
+            Turn::Nothing => turn.waits = true,
+        }
+        None
     }
 }

@@ -11,17 +11,14 @@
 
 use super::Cycle;
 use super::calendar::Calendar;
-use super::fabric::{Fabric, NOWHERE};
+use super::fabric::Fabric;
 use super::grants::{Grants, Request};
-use super::message::{Load, Stuck, Turn};
-use super::packets::{PacketId, Packets};
+use super::message::{Load, Stuck};
+use super::packets::{NONE, PacketId, Packets};
 use super::timing::{Arbitration, Timing};
 use super::turns::Turns;
 use super::{Counts, WormholeConfig};
 use crate::topology::Node;
-use crate::topology::wires::Router;
-
-const NONE: u32 = u32::MAX;
 
 // The upper two bits of an event are its kind; the lower bits are the lane, node or packet.
 const REQUEST: u32 = 0;
@@ -79,10 +76,9 @@ pub(super) struct WormEngine {
     /// index of the first source (a processor as sender) in this list.
     sinks: u32,
     sources: u32,
-    now: Cycle,
+    pub(super) now: Cycle,
     moved: Cycle,
-    packets: Packets,
-    behind: Vec<PacketId>,
+    pub(super) packets: Packets,
     lanes: Vec<Lane>,
     times: Vec<Cycle>,
     down: Vec<u32>,
@@ -95,7 +91,7 @@ pub(super) struct WormEngine {
     granted: Vec<(u32, u8, u8)>,
     /// Lanes whose flits may leave now, because a lane was granted or space has become free.
     changed: Vec<u32>,
-    counts: Counts,
+    pub(super) counts: Counts,
 }
 
 impl WormEngine {
@@ -123,16 +119,9 @@ impl WormEngine {
             from: 0,
         };
         let mut lanes = vec![empty; all];
-        for router in 0..routers {
-            for port in 0..fabric.ports() {
-                let (next, there) = fabric.next(router as Router, port);
-                for channel in 0..if next == NOWHERE { 0 } else { channels } {
-                    let from = router << shift | (port * channels + channel);
-                    let to = (next as usize) << shift | (there * channels + channel);
-                    down[from] = to as u32;
-                    lanes[to].length = fabric.length(port) as u32;
-                }
-            }
+        for (from, to) in fabric.lanes(shift, channels) {
+            down[from] = to as u32;
+            lanes[to].length = fabric.length((from & ((1 << shift) - 1)) / channels) as u32;
         }
         for node in 0..nodes {
             let (router, port) = fabric.home(node as Node);
@@ -140,7 +129,6 @@ impl WormEngine {
         }
         WormEngine {
             packets: Packets::new(&fabric, setting),
-            behind: Vec::new(),
             lanes,
             times: vec![0; sources * setting.buffer as usize],
             down,
@@ -165,18 +153,6 @@ impl WormEngine {
             channels,
             shift,
         }
-    }
-
-    pub(super) fn now(&self) -> Cycle {
-        self.now
-    }
-
-    pub(super) fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    pub(super) fn in_flight(&self) -> usize {
-        self.packets.len()
     }
 
     pub(super) fn wake(&mut self, node: Node) {
@@ -270,21 +246,12 @@ impl WormEngine {
     /// Starts the next packet of a processor, if the schedule says that the processor is to be
     /// asked now.
     fn start_packet(&mut self, node: Node, load: &mut impl Load) {
-        if !self.turns.is_due(node, self.now) {
+        let event = TURN | node;
+        let Some(message) = self.turns.message(node, self.now, load, &mut self.calendar, event)
+        else {
             return;
-        }
-        let message = match load.next(node, self.now) {
-            Turn::Message(message) => message,
-            Turn::At(later) => {
-                self.turns.wait(node, later);
-                return self.calendar.push(later, TURN | node);
-            }
-            Turn::Nothing => return self.turns.wait(node, Cycle::MAX),
         };
         let packet = self.packets.insert(&self.fabric, node, message, false, self.now);
-        let id = packet as usize;
-        self.behind.resize(self.behind.len().max(id + 1), NONE);
-        self.behind[id] = NONE;
         let (router, port) = self.fabric.home(node);
         let injection = router << self.shift | (port * self.channels) as u32;
         let has_source = self.timing.inject.is_some();
@@ -410,7 +377,7 @@ impl WormEngine {
             let first = arrives.max(lane.from);
             self.calendar.push(first + self.timing.route, REQUEST | at);
         } else {
-            self.behind[lane.back as usize] = packet;
+            self.packets.behind[lane.back as usize] = packet;
         }
         lane.back = packet;
     }
@@ -420,7 +387,7 @@ impl WormEngine {
         let target = std::mem::replace(&mut self.lanes[at as usize].target, NONE);
         self.lanes[target as usize].feeder = NONE;
         let is_source = self.is_source(at);
-        let next = std::mem::replace(&mut self.behind[packet as usize], NONE);
+        let next = std::mem::replace(&mut self.packets.behind[packet as usize], NONE);
         let lane = &mut self.lanes[at as usize];
         lane.front = next;
         if next != NONE {
@@ -443,17 +410,7 @@ impl WormEngine {
     }
 
     fn stuck(&self) -> Stuck {
-        let mut dump = Vec::new();
-        let held = self.lanes[..self.sinks as usize].iter().enumerate();
-        for (at, lane) in held.filter(|(_, lane)| lane.present > 0).take(8) {
-            let (router, number) = (at >> self.shift, at & ((1 << self.shift) - 1));
-            dump.push(format!(
-                "router {router} holds {} flits from port {}, channel {}",
-                lane.present,
-                number / self.channels,
-                number % self.channels
-            ));
-        }
-        Stuck { since: self.moved, packets: self.packets.len(), dump: dump.join("; ") }
+        let flits = self.lanes[..self.sinks as usize].iter().map(|lane| lane.present);
+        Stuck::new(self.moved, self.packets.len(), flits, self.shift, self.channels)
     }
 }
