@@ -103,7 +103,6 @@ impl Stream {
 
 /// 64 pseudorandom bits that depend only on three numbers, and not on the order of draws. The
 /// finaliser of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014) is applied once for each number.
-#[must_use]
 pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     [seed, thing, part].into_iter().fold(0, |hash, number| {
         let mut z = (hash ^ number).wrapping_add(0x9e37_79b9_7f4a_7c15);

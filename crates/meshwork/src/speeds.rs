@@ -53,10 +53,8 @@ impl Speeds {
     /// the requested variance has a speed below 0.1. The error is one sentence.
     pub fn read(params: &Params, weights: Vec<f64>) -> Result<Speeds, Problem> {
         let (variance, sites) = (params.number("variance"), weights.len());
-        let refuse = |message: String| {
-            let key = format!("`{}.variance` is {variance}", params.path());
-            Err(params.problem("variance", format!("{key}, but {message}")))
-        };
+        let refuse =
+            |says: String| Err(params.refusal("variance", format!("is {variance}, but {says}")));
         if variance > 0.0 {
             if sites == 1 {
                 return refuse("a single site has a speed of 1, and a variance of 0".to_owned());

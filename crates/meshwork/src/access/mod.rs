@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::geometry::places::{OfSite, Sites};
 use crate::job::{Job, Time};
-use crate::registry::{Params, Problem, join};
+use crate::registry::{Params, Problem};
 use crate::topology::{Node, Topology};
 
 /// Access rules of a machine, read from its keys `partitions` and `reservations` and checked.
@@ -115,11 +115,8 @@ impl Access {
             return Err(table.problem("name", format!("there are two partitions \"{name}\"")));
         }
         if table.flag("default") && self.default.replace(index).is_some() {
-            let says = format!(
-                "`{}` is true, but another partition is the default already",
-                join(table.path(), "default")
-            );
-            return Err(table.problem("default", says));
+            let says = "is true, but another partition is the default already";
+            return Err(table.refusal("default", says));
         }
         let inside = named(table, sites)?;
         let on =
@@ -141,11 +138,8 @@ impl Access {
     fn add_reservation(&mut self, table: &Params, sites: &Sites<'_>) -> Result<(), Problem> {
         let (from, until) = (table.number("from"), table.number("until"));
         if until <= from {
-            let says = format!(
-                "`{}` is {until}, but must be after {from}, when it begins",
-                join(table.path(), "until")
-            );
-            return Err(table.problem("until", says));
+            let says = format!("is {until}, but must be after {from}, when it begins");
+            return Err(table.refusal("until", says));
         }
         let users: BTreeSet<String> =
             table.get_texts("users").unwrap_or_default().into_iter().map(str::to_owned).collect();
@@ -196,7 +190,5 @@ fn partition_of(job: &Job) -> Option<&str> {
 }
 
 fn named(table: &Params, sites: &Sites<'_>) -> Result<Vec<OfSite>, Problem> {
-    sites
-        .named(table.text("nodes"))
-        .map_err(|says| table.problem("nodes", format!("`{}` {says}", join(table.path(), "nodes"))))
+    sites.named(table.text("nodes")).map_err(|says| table.refusal("nodes", says))
 }

@@ -82,7 +82,6 @@ impl ChanceBeside {
 
 impl Cluster<'_> {
     /// The next job behind `ticket` that may start without delaying the reservation of `guard`.
-    #[must_use]
     pub(super) fn next_beside(&self, ticket: Ticket, guard: &Guard) -> Option<Ticket> {
         if self.most_free == 0 {
             return None; // a full machine is the most common case

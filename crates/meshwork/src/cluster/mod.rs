@@ -227,7 +227,6 @@ impl<'a> Cluster<'a> {
         open.filter_map(|(_, form)| form_queues.next_that(form, ticket, |_| true)).min()
     }
 
-    #[must_use]
     pub(super) fn next_small_enough(&self, ticket: Ticket) -> Option<Ticket> {
         if self.most_free == 0 {
             return None;

@@ -111,7 +111,6 @@ impl Outlook {
 
     /// Moves a reservation of particular nodes to the first instant from which these nodes stay
     /// free.
-    #[must_use]
     pub(crate) fn sooner(&self, job: &Job, reservation: &Reservation) -> Reservation {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
         if placement.parts.is_some() {

@@ -6,7 +6,7 @@ pub use keys::PARAMS;
 
 use crate::job::WHOLE_SHARE;
 use crate::observe::MachineState;
-use crate::registry::{Params, Problem, join};
+use crate::registry::{Params, Problem};
 
 /// Power model of a machine. Power is in watts for each processor, energy in joules, and time in
 /// seconds.
@@ -72,12 +72,12 @@ impl Energy {
     /// Reads the table `energy`, for a machine with the given numbers of processors and GPUs.
     pub(crate) fn read(params: &Params, processors: u64, gpus: u64) -> Result<Energy, Problem> {
         let (idle, busy) = (params.number("idle"), params.number("busy"));
-        let path = params.path();
         if busy < idle {
             let says = format!(
-                "`{path}.busy` is {busy}, but a processor that works takes at least the {idle} of one that is idle"
+                "is {busy}, but a processor that works takes at least the {idle} of one that is \
+                 idle"
             );
-            return Err(params.problem("busy", says));
+            return Err(params.refusal("busy", says));
         }
         let sleep = sleep(params, idle)?;
         let gpu = gpu(params)?;
@@ -85,11 +85,9 @@ impl Energy {
             Energy { idle, busy, sleep, gpu, draws: Draws::COUNT, most_held: u64::MAX };
         let mut of_gpus = ["gpu_idle", "gpu_busy"].into_iter();
         if let Some(key) = of_gpus.find(|key| gpus == 0 && params.has(key)) {
-            let says = format!(
-                "`{path}.{key}` is given, but the machine has no GPUs: give `machine.nodes`, such as \
-                 [{{ type = \"dgx\" }}]"
-            );
-            return Err(params.problem(key, says));
+            let says = "is given, but the machine has no GPUs: give `machine.nodes`, such as \
+                        [{ type = \"dgx\" }]";
+            return Err(params.refusal(key, says));
         }
         if let Some(cap) = params.get_number("cap") {
             let most = match energy.gpu {
@@ -103,19 +101,16 @@ impl Energy {
                     None => format!("{processors} processors"),
                 };
                 let least = energy.of_machine(processors, 0) + of_gpus;
-                let key = join(path, "cap");
-                params.problem(
-                    "cap",
-                    if cap < least {
-                        format!("`{key}` is {cap}, but the {what} take {least} when all are idle")
-                    } else {
-                        format!(
-                            "`{key}` is {cap}, which lets no job start: with one processor busy and the others idle the \
-                             machine takes {}",
-                            energy.of_machine(processors, 1) + of_gpus
-                        )
-                    },
-                )
+                let says = if cap < least {
+                    format!("is {cap}, but the {what} take {least} when all are idle")
+                } else {
+                    format!(
+                        "is {cap}, which lets no job start: with one processor busy and the others \
+                         idle the machine takes {}",
+                        energy.of_machine(processors, 1) + of_gpus
+                    )
+                };
+                params.refusal("cap", says)
             })?;
         }
         Ok(energy)
@@ -226,10 +221,9 @@ fn gpu(params: &Params) -> Result<Option<(f64, f64)>, Problem> {
     let busy = busy.unwrap_or(idle);
     if busy < idle {
         let says = format!(
-            "`{}.gpu_busy` is {busy}, but a GPU that works takes at least the {idle} of one that is idle",
-            params.path()
+            "is {busy}, but a GPU that works takes at least the {idle} of one that is idle"
         );
-        return Err(params.problem("gpu_busy", says));
+        return Err(params.refusal("gpu_busy", says));
     }
     Ok(Some((idle, busy)))
 }
@@ -243,17 +237,17 @@ fn sleep(params: &Params, idle: f64) -> Result<Option<Sleep>, Problem> {
         };
         return match ["sleep_after", "wake", "wake_energy"].into_iter().find(given) {
             None => Ok(None),
-            Some(key) => Err(params.problem(
+            Some(key) => Err(params.refusal(
                 key,
-                format!("`{path}.{key}` is given, but no `{path}.sleep`, what a processor takes that sleeps"),
+                format!("is given, but no `{path}.sleep`, what a processor takes that sleeps"),
             )),
         };
     };
     if power > idle {
         let says = format!(
-            "`{path}.sleep` is {power}, but a processor that sleeps takes at most the {idle} of one that is idle"
+            "is {power}, but a processor that sleeps takes at most the {idle} of one that is idle"
         );
-        return Err(params.problem("sleep", says));
+        return Err(params.refusal("sleep", says));
     }
     let after = params.get_number("sleep_after").ok_or_else(|| {
         Problem::new(

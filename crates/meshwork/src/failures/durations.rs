@@ -84,11 +84,10 @@ impl Duration {
             return Ok(duration);
         }
         let says = format!(
-            "`{}.sigma` is {sigma}, with which the mean is {}, but must be such that it is at most 1e15",
-            params.path(),
+            "is {sigma}, with which the mean is {}, but must be such that it is at most 1e15",
             duration.mean()
         );
-        Err(params.problem("sigma", says))
+        Err(params.refusal("sigma", says))
     }
 
     pub(super) fn mean(&self) -> f64 {

@@ -24,7 +24,7 @@ use units::Units;
 
 use crate::geometry::places::Sites;
 use crate::job::Time;
-use crate::registry::{Params, Problem, join};
+use crate::registry::{Params, Problem};
 use crate::rng::Stream;
 use crate::topology::Topology;
 use crate::workload::{Inputs, WorkloadError};
@@ -81,16 +81,15 @@ impl Failures {
         }
         let repair = match repair {
             Some(_) if mtbf.is_none() => {
-                return Err(params.problem(
-                    "repair",
-                    format!("`{path}.repair` is given without `{path}.mtbf`, and only what fails by chance has a repair that is drawn"),
-                ));
+                let says = format!(
+                    "is given without `{path}.mtbf`, and only what fails by chance has a repair \
+                     that is drawn"
+                );
+                return Err(params.refusal("repair", says));
             }
             Some(Duration::Never) => {
-                let says = format!(
-                    "`{path}.repair` is \"inf\", but a repair takes a time above 0 that ends"
-                );
-                return Err(params.problem("repair", says));
+                let says = "is \"inf\", but a repair takes a time above 0 that ends";
+                return Err(params.refusal("repair", says));
             }
             None if fails => {
                 let says = format!(
@@ -106,10 +105,8 @@ impl Failures {
                 _ => params.has(key),
             };
             if trace.is_none() && is_given {
-                let says = format!(
-                    "`{path}.{key}` is given, but no `{path}.trace` that it could be about"
-                );
-                return Err(params.problem(key, says));
+                let says = format!("is given, but no `{path}.trace` that it could be about");
+                return Err(params.refusal(key, says));
             }
         }
         let units = Units::new(params, topologies)?;
@@ -185,15 +182,10 @@ impl Failures {
 fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, Problem> {
     let (from, until) = (table.number("from"), table.get_number("until"));
     if let Some(until) = until.filter(|&until| until <= from) {
-        let says = format!(
-            "`{}` is {until}, but must be after {from}, when it begins",
-            join(table.path(), "until")
-        );
-        return Err(table.problem("until", says));
+        let says = format!("is {until}, but must be after {from}, when it begins");
+        return Err(table.refusal("until", says));
     }
-    let named = sites.named(table.text("nodes")).map_err(|says| {
-        table.problem("nodes", format!("`{}` {says}", join(table.path(), "nodes")))
-    })?;
+    let named = sites.named(table.text("nodes")).map_err(|says| table.refusal("nodes", says))?;
     let until = Time::new(until.unwrap_or(f64::INFINITY));
     let fixed =
         |nodes| Fixed { nodes, gpu: None, from: Time::new(from), until, drains, is_planned: true };
@@ -214,22 +206,20 @@ fn checkpoint(
         (Some(work), _) => Every::Work(work),
         (None, None) => {
             let says = format!(
-                "`{}` is \"{DALY}\", the optimum for a mean time between failures, and `{}.mtbf` is missing",
-                join(given.path(), "every"),
+                "is \"{DALY}\", the optimum for a mean time between failures, and `{}.mtbf` is \
+                 missing",
                 params.path()
             );
-            return Err(given.problem("every", says));
+            return Err(given.refusal("every", says));
         }
         (None, Some(mtbf)) => {
             Every::Daly { mtbf: mtbf.mean(), units_per_node: units.per_processor() }
         }
     };
     if matches!(every, Every::Daly { .. }) && cost == 0.0 {
-        let says = format!(
-            "`{}` is 0, for which there is no optimum: checkpoints that cost nothing would be written all the time",
-            join(given.path(), "cost")
-        );
-        return Err(given.problem("cost", says));
+        let says = "is 0, for which there is no optimum: checkpoints that cost nothing would be \
+                    written all the time";
+        return Err(given.refusal("cost", says));
     }
     Ok(Some(Checkpoint { every, cost }))
 }

@@ -60,24 +60,23 @@ impl Units {
             (Scope::Block, Some(sides)) => sides.as_slice(),
             (Scope::Block, None) => {
                 let says = format!(
-                    "`{0}.scope` is \"block\", but `{0}.block`, the sides of a block, is missing",
+                    "is \"block\", but `{}.block`, the sides of a block, is missing",
                     params.path()
                 );
-                return Err(params.problem("scope", says));
+                return Err(params.refusal("scope", says));
             }
             (_, Some(_)) => {
                 let word = params.text("scope");
                 let says = format!(
-                    "`{0}.block` is given, but `{0}.scope` is \"{word}\", and only the scope \"block\" has blocks",
+                    "is given, but `{}.scope` is \"{word}\", and only the scope \"block\" has \
+                     blocks",
                     params.path()
                 );
-                return Err(params.problem("block", says));
+                return Err(params.refusal("block", says));
             }
             (_, None) => &[],
         };
-        let wrong = |key: &'static str| {
-            move |says: String| params.problem(key, format!("`{}.{key}` {says}", params.path()))
-        };
+        let wrong = |key: &'static str| move |says: String| params.refusal(key, says);
         let mut first = 0;
         let mut sites = Vec::new();
         for topology in topologies {

@@ -11,7 +11,6 @@ use crate::topology::Grid;
 /// of at least `nodes` nodes. The exact block is preferred. If it is over a quarter longer than the
 /// other, from corner to opposite corner, the other block is taken. In two dimensions, such an
 /// exact block is over about four times as long as wide.
-#[must_use]
 pub(crate) fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {
     let padded = block_of(nodes, grid, false)?;
     let exact = block_of(nodes, grid, true);
@@ -27,7 +26,6 @@ fn is_absurdly_long(block: &[u32], other: &[u32]) -> bool {
 /// Sides of the block with the least sum of sides that has at least `nodes` nodes. If `exact` is
 /// set, it has exactly `nodes` nodes. Ties go to the block with fewer nodes, then to long sides
 /// along the long sides of the grid, then to long sides along the first dimensions.
-#[must_use]
 pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     let is_cube = grid.sides().iter().all(|&side| side == 2);
     if is_cube && exact && !nodes.is_power_of_two() {
@@ -50,7 +48,6 @@ pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
 /// if that has exactly this number of nodes. Otherwise it takes the largest block within the
 /// default block that has at most this number. If the grid has fewer than `nodes` nodes, there are
 /// no blocks.
-#[must_use]
 pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     let (mut blocks, mut rest) = (Vec::new(), nodes);
     while rest > 0

@@ -49,7 +49,6 @@ impl Quantiles {
     /// The quantile of *n* sorted values is the value at index `share` · (*n* − 1), counted from 0.
     /// Between two indices, it is interpolated linearly. So the median of an even number of values
     /// is the mean of the two middle values. Takes **O(n)** for *n* values.
-    #[must_use]
     pub(super) fn quantile(&self, share: f64) -> Option<f64> {
         if self.counted == 0 {
             return quantile(&mut self.exact.clone(), share);
@@ -75,7 +74,6 @@ impl Quantiles {
     /// Quantiles of the values of `count` groups, one for each group. `groups` gives the group of
     /// each value, in the order in which values were added. The result is empty if some group has
     /// no value, or if values are no longer stored individually.
-    #[must_use]
     pub(super) fn in_groups(
         &self,
         groups: impl Iterator<Item = Option<usize>>,

@@ -66,6 +66,13 @@ impl Params {
         Problem::new(join(&self.path, key), message)
     }
 
+    /// Creates a problem located at the parameter `key`, by a sentence that begins with its path.
+    ///
+    /// `says` is the rest of the sentence, such as `is 3, but must be even`.
+    pub(crate) fn refusal(&self, key: &str, says: impl std::fmt::Display) -> Problem {
+        self.problem(key, format!("`{}` {says}", join(&self.path, key)))
+    }
+
     /// Whether the optional parameter `key` was given.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {

@@ -46,10 +46,8 @@ pub fn resolve_in(
                 .expect("a default is one of its own kind"),
             (None, DefaultValue::Absent(_)) => continue,
             (None, DefaultValue::Required) => {
-                return Err(Problem::new(
-                    path,
-                    format!("`{at}` is missing: {} ({})", param.help, param.kind),
-                ));
+                let says = format!("`{at}` is missing: {} ({})", param.help, param.kind);
+                return Err(Problem::new(path, says));
             }
         };
         table.insert(param.name.to_owned(), value);

@@ -29,10 +29,10 @@ impl Scenario {
             OwnerAttribute::ALL.map(OwnerAttribute::key).into_iter().find(|key| measure.flag(key));
         if let Some(key) = by_owner.filter(|_| !self.parts.workload.0.knows_owners) {
             let says = format!(
-                "`measure.{key}` is for logs and tables: the jobs of the workload `{}` are nobody's",
+                "is for logs and tables: the jobs of the workload `{}` are nobody's",
                 workload.name()
             );
-            return Err(measure.problem(key, says));
+            return Err(measure.refusal(key, says));
         }
         self.check_fairness()?;
         let (warmup_jobs, warmup_time) =
@@ -44,17 +44,15 @@ impl Scenario {
         }
         if let Some(jobs) = jobs.filter(|&jobs| jobs <= warmup_jobs) {
             let says = format!(
-                "`measure.warmup_jobs` is {warmup_jobs}, which leaves none of the {jobs} jobs \
-                 of `measure.jobs` to measure"
+                "is {warmup_jobs}, which leaves none of the {jobs} jobs of `measure.jobs` to measure"
             );
-            return Err(measure.problem("warmup_jobs", says));
+            return Err(measure.refusal("warmup_jobs", says));
         }
         if let Some(time) = time.filter(|&time| time <= warmup_time) {
             let says = format!(
-                "`measure.warmup_time` is {warmup_time}, which leaves none of the {time} units \
-                 of `measure.time` to measure"
+                "is {warmup_time}, which leaves none of the {time} units of `measure.time` to measure"
             );
-            return Err(measure.problem("warmup_time", says));
+            return Err(measure.refusal("warmup_time", says));
         }
         self.check_shared_nodes()?;
         self.check_facility()?;

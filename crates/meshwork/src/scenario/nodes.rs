@@ -114,9 +114,7 @@ pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Probl
             continue;
         };
         let sites = [topology.clone()];
-        let named = Sites(&sites).named(text).map_err(|says| {
-            table.problem("on", format!("`{}` {says}", join(table.path(), "on")))
-        })?;
+        let named = Sites(&sites).named(text).map_err(|says| table.refusal("on", says))?;
         for node in named.into_iter().flat_map(|(_, nodes)| nodes) {
             if of[node as usize].replace(index).is_some() {
                 let says = format!("node {node} has two types in `{}`", join(site.path(), "nodes"));
@@ -151,22 +149,21 @@ fn node_type(table: &Params) -> Result<NodeType, Problem> {
     let Some(cpu) = amount("cpu").or(known.map(|_| own[0])) else {
         let names: Vec<&str> = KNOWN.iter().map(|(name, ..)| *name).collect();
         let says = format!(
-            "`{}` is `{name}`, which is no known type ({}): give `cpu`, `mem` and `gpu` of a type of your own",
-            join(table.path(), "type"),
+            "is `{name}`, which is no known type ({}): give `cpu`, `mem` and `gpu` of a type of \
+             your own",
             did_you_mean(name, &names)
         );
-        return Err(table.problem("type", says));
+        return Err(table.refusal("type", says));
     };
     let (mem, gpu) = (amount("mem").unwrap_or(own[1]), amount("gpu").unwrap_or(own[2]));
     let islands = amount("islands").unwrap_or(own[3]);
     for (key, amount, what) in [("cpu", cpu, "cores"), ("gpu", gpu, "GPUs")] {
         if !amount.is_multiple_of(islands) {
             let says = format!(
-                "`{}` is {islands}, which does not divide the {amount} {what} of `{name}`: islands are equal, so `{key}` \
-                 is a multiple of them",
-                join(table.path(), "islands")
+                "is {islands}, which does not divide the {amount} {what} of `{name}`: islands \
+                 are equal, so `{key}` is a multiple of them"
             );
-            return Err(table.problem("islands", says));
+            return Err(table.refusal("islands", says));
         }
     }
     let features = table.get_texts("features").unwrap_or_default();

@@ -22,7 +22,6 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
 );
 
 /// Site with the fewest processors left free; ties go to the faster, then to the first.
-#[must_use]
 pub(super) fn tightest(fits: &[SiteFit]) -> Option<SiteFit> {
     let faster = |a: &SiteFit, b: &SiteFit| b.speed.total_cmp(&a.speed);
     fits.iter().min_by(|a, b| a.left().cmp(&b.left()).then_with(|| faster(a, b))).copied()

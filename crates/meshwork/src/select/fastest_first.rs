@@ -18,7 +18,6 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
 );
 
 /// Site with the highest speed among those on which the job fits; ties go to the first.
-#[must_use]
 pub(super) fn fastest(fits: &[SiteFit]) -> Option<SiteFit> {
     fits.iter().min_by(|a, b| b.speed.total_cmp(&a.speed)).copied()
 }

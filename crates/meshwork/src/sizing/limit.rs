@@ -25,12 +25,11 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
         let most = sites.iter().map(|site| site.grid().nodes()).max().unwrap_or(1);
         let largest = most.next_power_of_two().trailing_zeros();
         if limit > largest {
-            let path = params.path();
             let says = format!(
-                "`{path}.dimension` is {limit}, but no site has more than {most} processors: a \
-                 limit from 0 to {largest} would be right"
+                "is {limit}, but no site has more than {most} processors: a limit from 0 to \
+                 {largest} would be right"
             );
-            return Err(params.problem("dimension", says));
+            return Err(params.refusal("dimension", says));
         }
         Ok(Box::new(Limit { dimension: limit, stretch: Stretch::read(params) }))
     },

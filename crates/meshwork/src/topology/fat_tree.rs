@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::wires::{End, Leg, MAX_PORTS, Manner, Route, Router, Upward, Wires, below, mixed};
 use super::{Grid, MAX_NODES, Node, Tiers, Topology, TopologyEntry, TopologyError, Wiring};
-use crate::registry::{About, Kind, Param, Params, Problem, Range, join};
+use crate::registry::{About, Kind, Param, Params, Problem, Range};
 
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     About::new(
@@ -58,15 +58,12 @@ fn build(p: &Params) -> Result<Topology, Problem> {
         arity = vec![one; levels.unwrap_or(3)];
     }
     if let Some(levels) = levels.filter(|&levels| levels != arity.len()) {
-        return Err(p.problem(
-            "levels",
-            format!(
-                "`{}` is {levels}, but must be {}, as many as `arity` has numbers; or give one number for all \
-                 levels",
-                join(p.path(), "levels"),
-                arity.len()
-            ),
-        ));
+        let says = format!(
+            "is {levels}, but must be {}, as many as `arity` has numbers; or give one number for \
+             all levels",
+            arity.len()
+        );
+        return Err(p.refusal("levels", says));
     }
     Topology::fat_tree(&arity, p.number("taper")).map_err(|error| {
         let key = if matches!(error, TopologyError::Taper { .. }) { "taper" } else { "arity" };

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use toml::Table;
 
 use crate::job::Inside;
-use crate::registry::{About, Kind, Param, Params, Problem, join, named};
+use crate::registry::{About, Kind, Param, Params, Problem, named};
 
 mod dragonfly;
 mod fat_tree;
@@ -621,15 +621,12 @@ fn grid_of(p: &Params, wrapped: bool) -> Result<Topology, Problem> {
         Some(one) if one.len() == 1 => vec![one[0]; sides.len()],
         Some(each) if each.len() == sides.len() => each,
         Some(each) => {
-            return Err(p.problem(
-                "wrap",
-                format!(
-                    "`{}` has {} words, but must have one, or {} for the dimensions",
-                    join(p.path(), "wrap"),
-                    each.len(),
-                    sides.len()
-                ),
-            ));
+            let says = format!(
+                "has {} words, but must have one, or {} for the dimensions",
+                each.len(),
+                sides.len()
+            );
+            return Err(p.refusal("wrap", says));
         }
     };
     let made = if rings.contains(&true) || wrapped && !p.has("wrap") {

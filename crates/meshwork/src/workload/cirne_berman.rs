@@ -155,15 +155,10 @@ impl CirneBerman {
     fn new(params: &Params, setting: &WorkloadContext<'_>) -> Result<CirneBerman, BuildError> {
         let (shortest, longest) = (params.number("shortest"), params.number("longest"));
         if shortest > longest {
-            return Err(params
-                .problem(
-                    "shortest",
-                    format!(
-                        "`{0}.shortest` is {shortest}, but must be at most `{0}.longest`, which is {longest}",
-                        params.path()
-                    ),
-                )
-                .into());
+            let path = params.path();
+            let says =
+                format!("is {shortest}, but must be at most `{path}.longest`, which is {longest}");
+            return Err(params.refusal("shortest", says).into());
         }
         let cv = params.number("accuracy_cv");
         let shape = (1.0 / (cv * cv)).clamp(1e-12, 1e12);
@@ -198,14 +193,12 @@ fn sizes(params: &Params, setting: &WorkloadContext<'_>) -> Result<Stages, Probl
     if processors > 1 && !(u_low <= u_med && u_med <= u_hi) {
         let key =
             ["u_med", "u_low"].into_iter().find(|key| params.has(key)).unwrap_or("processors");
-        return Err(params.problem(
-            key,
-            format!(
-                "`{}` with `processors` = {processors} has jobs with `u_low` = {u_low}, `u_med` = {u_med} and a \
-                 largest logarithm of {u_hi:.3}, but each must be at least the one before",
-                params.path()
-            ),
-        ));
+        let says = format!(
+            "`{}` with `processors` = {processors} has jobs with `u_low` = {u_low}, `u_med` = \
+             {u_med} and a largest logarithm of {u_hi:.3}, but each must be at least the one before",
+            params.path()
+        );
+        return Err(params.problem(key, says));
     }
     let (p_pow2, u_prob) = (params.number("p_pow2"), params.number("u_prob"));
     Ok(Stages { p_serial, p_pow2, u_low, u_med, u_hi, u_prob })
@@ -218,15 +211,14 @@ fn hours(params: &Params) -> Result<[f64; 24], Problem> {
     let given = params.numbers("hours");
     let count = given.len();
     let total: f64 = given.iter().sum();
-    let refuse =
-        |what: String| params.problem("hours", format!("`{}.hours` {what}", params.path()));
     let hours = <[f64; 24]>::try_from(given).map_err(|_| {
-        refuse(format!(
-            "has {count} numbers, but must have one for each of the 24 hours of the day"
-        ))
+        let says =
+            format!("has {count} numbers, but must have one for each of the 24 hours of the day");
+        params.refusal("hours", says)
     })?;
     if total < 1e-9 {
-        return Err(refuse("is 0 throughout, but jobs must arrive in some hour".to_owned()));
+        let says = "is 0 throughout, but jobs must arrive in some hour";
+        return Err(params.refusal("hours", says));
     }
     Ok(hours)
 }

@@ -128,18 +128,17 @@ impl DeepLearning {
 
 fn counts(params: &Params) -> Result<Vec<(f64, u32)>, Problem> {
     let (counts, shares) = (params.integers("gpus"), params.numbers("shares"));
-    let refuse =
-        |what: String| params.problem("shares", format!("`{}.shares` {what}", params.path()));
     if counts.len() != shares.len() {
-        return Err(refuse(format!(
+        let says = format!(
             "has {} numbers, but must have one for each of the {} counts of `gpus`",
             shares.len(),
             counts.len()
-        )));
+        );
+        return Err(params.refusal("shares", says));
     }
     let total: f64 = shares.iter().sum();
     if total < 1e-9 {
-        return Err(refuse("is 0 throughout, but some count must come".to_owned()));
+        return Err(params.refusal("shares", "is 0 throughout, but some count must come"));
     }
     let mut sum = 0.0;
     let up_to = shares.iter().map(|share| {

@@ -140,16 +140,12 @@ impl Jann {
         for (i, described) in described.into_iter().enumerate() {
             let Described { largest, p_largest, gaps, run_times } = described;
             if largest <= before {
-                return Err(params
-                    .problem(
-                        "classes",
-                        format!(
-                            "`{0}.classes[{i}].largest` is {largest}, but must be above {before}, that of the class \
-                             before",
-                            params.path()
-                        ),
-                    )
-                    .into());
+                let says = format!(
+                    "`{}.classes[{i}].largest` is {largest}, but must be above {before}, that of \
+                     the class before",
+                    params.path()
+                );
+                return Err(params.problem("classes", says).into());
             }
             if before >= processors {
                 break;
@@ -195,15 +191,13 @@ impl Described {
             let [mean, cv, third] =
                 ["mean", "cv", "third"].map(|what| class.number(&format!("{of}_{what}")));
             HyperErlang::fitted(Moments { mean, cv, third }).ok_or_else(|| {
-                class.problem(
-                    &format!("{of}_cv"),
-                    format!(
-                        "`{0}` has `{of}_cv` = {cv} and `{of}_third` = {third}, but no hyper-Erlang distribution of \
-                         an order up to {MAX_ORDER} has these moments: `{of}_cv` must be above 0.0317 and \
-                         `{of}_third` above 1.001",
-                        class.path()
-                    ),
-                )
+                let says = format!(
+                    "`{}` has `{of}_cv` = {cv} and `{of}_third` = {third}, but no hyper-Erlang \
+                     distribution of an order up to {MAX_ORDER} has these moments: `{of}_cv` must be \
+                     above 0.0317 and `{of}_third` above 1.001",
+                    class.path()
+                );
+                class.problem(&format!("{of}_cv"), says)
             })
         };
         Ok(Described {

@@ -166,33 +166,27 @@ impl Class {
                     format!(": `processors` must be at least {least}")
                 }
             };
-            return Err(params.problem(
-                key.unwrap_or("processors"),
-                format!(
-                    "`{}` with `processors` = {processors} has {} jobs with `u_low` = {u_low}, `u_med` = \
-                     {u_med} and `u_hi` = {u_hi}, but each must be at least the one before{right}",
-                    params.path(),
-                    self.name
-                ),
-            ));
+            let says = format!(
+                "`{}` with `processors` = {processors} has {} jobs with `u_low` = {u_low}, \
+                 `u_med` = {u_med} and `u_hi` = {u_hi}, but each must be at least the one \
+                 before{right}",
+                params.path(),
+                self.name
+            );
+            return Err(params.problem(key.unwrap_or("processors"), says));
         }
         if u_hi > 31.0 {
-            return Err(params.problem(
-                "u_hi",
-                format!("`{}.u_hi` is {u_hi}, but must be at most 31", params.path()),
-            ));
+            let says = format!("is {u_hi}, but must be at most 31");
+            return Err(params.refusal("u_hi", says));
         }
         let arar = own("arar", self.arar);
         if arar * self.gap.shape * self.gap.scale > MAX_LOG_GAP {
-            return Err(params.problem(
-                "arar",
-                format!(
-                    "`{}.arar` is {arar}, but must be at most {:.3}: the model draws gaps of more \
-                     than e^{MAX_LOG_GAP} s again, and with it nearly all would be",
-                    params.path(),
-                    MAX_LOG_GAP / (self.gap.shape * self.gap.scale)
-                ),
-            ));
+            let says = format!(
+                "is {arar}, but must be at most {:.3}: the model draws gaps of more than \
+                 e^{MAX_LOG_GAP} s again, and with it nearly all would be",
+                MAX_LOG_GAP / (self.gap.shape * self.gap.scale)
+            );
+            return Err(params.refusal("arar", says));
         }
         Ok(Class {
             sizes: Stages {

@@ -84,14 +84,12 @@ pub(super) fn of_table(params: &Params, sites: &[Topology]) -> Result<Pieces, Pr
 /// the names of columns of a table of jobs.
 pub(super) fn of_any_table(params: &Params, sites: &[Topology]) -> Result<Pieces, Problem> {
     let Some(types) = NodeTypes::of_sites(sites) else {
-        return Err(Problem::new(
-            params.path(),
-            format!(
-                "`{}` asks for cores, memory or GPUs, but the nodes of the machine have no types: give `machine.nodes`, \
-                 such as [{{ type = \"dgx\" }}]",
-                params.path()
-            ),
-        ));
+        let says = format!(
+            "`{}` asks for cores, memory or GPUs, but the nodes of the machine have no types: \
+             give `machine.nodes`, such as [{{ type = \"dgx\" }}]",
+            params.path()
+        );
+        return Err(Problem::new(params.path(), says));
     };
     let mut row = Row::default();
     for (key, value) in params.table() {

@@ -111,15 +111,12 @@ impl Mix {
         let longest = params.get_integer("longest").unwrap_or(u64::MAX);
         weighed.retain(|(shape, _)| shape.iter().all(|&side| u64::from(side) <= longest));
         if weighed.is_empty() {
-            return Err(params.problem(
-                "mix",
-                format!(
-                    "`{}.mix` has no shape for a machine of {} processors, {}",
-                    params.path(),
-                    grid.nodes(),
-                    "whose shapes have cubes of 4 x 4 x 4 to lie in"
-                ),
-            ));
+            let says = format!(
+                "has no shape for a machine of {} processors, {}",
+                grid.nodes(),
+                "whose shapes have cubes of 4 x 4 x 4 to lie in"
+            );
+            return Err(params.refusal("mix", says));
         }
         let total: f64 = weighed.iter().map(|(_, weight)| weight).sum();
         let mut sum = 0.0;

@@ -143,13 +143,11 @@ pub(super) fn mean_gap(
     let given: Vec<&str> = keys.into_iter().filter(|key| params.has(key)).collect();
     let &[key] = given.as_slice() else {
         let which = if given.is_empty() { "none of them".to_owned() } else { given.join(" and ") };
-        return Err(Problem::new(
-            params.path(),
-            format!(
-                "`{}` needs exactly one of load, arrival_rate and mean_interarrival, but has {which}",
-                params.path()
-            ),
-        ));
+        let says = format!(
+            "`{}` needs exactly one of load, arrival_rate and mean_interarrival, but has {which}",
+            params.path()
+        );
+        return Err(Problem::new(params.path(), says));
     };
     let value = params.number(key);
     let gap = match key {
@@ -160,12 +158,11 @@ pub(super) fn mean_gap(
     if gap > 0.0 && gap <= LARGEST {
         return Ok(gap);
     }
-    Err(params.problem(
+    Err(params.refusal(
         key,
         format!(
-            "`{}.{key}` = {value} makes the mean time between arrivals {gap}, but it must be above \
-             0 and at most 1e15",
-            params.path()
+            "= {value} makes the mean time between arrivals {gap}, but it must be above 0 and at \
+             most 1e15"
         ),
     ))
 }

@@ -98,13 +98,9 @@ pub fn submissions(
     let resampling = params.get_component("resample", &RESAMPLES);
     let resamples_users = resampling.as_ref().is_some_and(resample::asks_for_owners);
     let nobodys = |at: &Params, key: &str, given: &str, why: &str| {
-        at.problem(
+        at.refusal(
             key,
-            format!(
-                "`{}` is {given}, but the workload `{}` does not say {why}",
-                join(at.path(), key),
-                params.name()
-            ),
+            format!("is {given}, but the workload `{}` does not say {why}", params.name()),
         )
     };
     if by_users && !entry.knows_owners {
@@ -226,22 +222,15 @@ fn check(
     if let (Some(from), Some(until)) = (params.get_number("from"), params.get_number("until"))
         && from >= until
     {
-        return Err(params.problem(
-            "until",
-            format!(
-                "`{}` is {until}, but must be above `{}`, which is {from}",
-                key("until"),
-                key("from")
-            ),
-        ));
+        let says = format!("is {until}, but must be above `{}`, which is {from}", key("from"));
+        return Err(params.refusal("until", says));
     }
     let is_bounded = ends || params.has("first_jobs") || params.has("until");
     let endless = |what: &str, is: &str| {
-        params.problem(
+        params.refusal(
             what,
             format!(
-                "`{}` {is}, but the workload `{}` never ends: give `{}` or `{}`",
-                key(what),
+                "{is}, but the workload `{}` never ends: give `{}` or `{}`",
                 params.name(),
                 key("first_jobs"),
                 key("until")
@@ -268,14 +257,11 @@ fn check(
     let nodes = setting.largest().grid().nodes();
     let most = libm::floor(share * f64::from(nodes)) as u32;
     if most == 0 {
-        return Err(params.problem(
-            "split_above",
-            format!(
-                "`{}` is {share}, but must leave a job at least one of the {nodes} processors of the \
-                 largest site",
-                key("split_above")
-            ),
-        ));
+        let says = format!(
+            "is {share}, but must leave a job at least one of the {nodes} processors of the \
+             largest site"
+        );
+        return Err(params.refusal("split_above", says));
     }
     Ok(Some(most))
 }

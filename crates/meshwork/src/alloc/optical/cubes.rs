@@ -21,11 +21,9 @@ pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     if divides(&side) {
         return Ok(side);
     }
-    let (path, sides) = (params.path(), crate::job::sides_text(grid.sides()));
-    let says = format!(
-        "`{path}.cube` is {side}, but must divide every side of the machine, which is {sides}"
-    );
-    Err(params.problem("cube", says))
+    let sides = crate::job::sides_text(grid.sides());
+    let says = format!("is {side}, but must divide every side of the machine, which is {sides}");
+    Err(params.refusal("cube", says))
 }
 
 /// Set of nodes of one cube, with one bit for each place (index of a node within its cube).

@@ -116,22 +116,18 @@ impl Reconfigurable {
             let there: Vec<u32> = parts.iter().map(|(sides, _)| volume(sides)).collect();
             if let Some(other) = wanted.iter().find(|wanted| !there.contains(wanted)) {
                 let there: Vec<String> = there.iter().rev().map(u32::to_string).collect();
-                let (path, there) = (params.path(), there.join(", "));
-                let says = format!(
-                    "`{path}.parts` has {other}, but the parts of a cube have {there} nodes"
-                );
-                return Err(params.problem("parts", says));
+                let there = there.join(", ");
+                let says = format!("has {other}, but the parts of a cube have {there} nodes");
+                return Err(params.refusal("parts", says));
             }
             handed_out = there.iter().map(|own| wanted.contains(own)).collect();
             handed_out[0] = true;
         }
         let failed = params.get_integers("failed").map(|list| {
             if let Some(beyond) = list.iter().find(|&&node| node >= grid.nodes()) {
-                let (path, last) = (params.path(), grid.nodes() - 1);
-                let says = format!(
-                    "`{path}.failed` has {beyond}, but the nodes of the machine are 0 to {last}"
-                );
-                return Err(params.problem("failed", says));
+                let last = grid.nodes() - 1;
+                let says = format!("has {beyond}, but the nodes of the machine are 0 to {last}");
+                return Err(params.refusal("failed", says));
             }
             Ok(set_of(&list, grid.nodes()))
         });

@@ -95,21 +95,22 @@ impl Partitions {
             "mira" => known::mira(),
             text => text.to_owned(),
         };
-        let path = params.path();
-        let wrong = |says: String| params.problem("list", says);
         let list = List::read(&text)
-            .map_err(|what| wrong(format!("`{path}.list` is no list of partitions: {what}")))?;
+            .map_err(|what| params.refusal("list", format!("is no list of partitions: {what}")))?;
         let (has, count) = (list.nodes(), list.partitions.len());
         if has != nodes {
-            return Err(wrong(format!(
-                "the cards of `{path}.list` have {has} nodes together, but the machine has {nodes}"
-            )));
+            let says = format!(
+                "the cards of `{}.list` have {has} nodes together, but the machine has {nodes}",
+                params.path()
+            );
+            return Err(params.problem("list", says));
         }
         if count > MAX_PARTITIONS {
-            return Err(wrong(format!(
-                "`{path}.list` has {count} partitions, but at most {MAX_PARTITIONS} can be \
-                 compared with one another"
-            )));
+            let says = format!(
+                "has {count} partitions, but at most {MAX_PARTITIONS} can be compared with one \
+                 another"
+            );
+            return Err(params.refusal("list", says));
         }
         let parents = |own: &list::Partition| {
             let contains = |other: &list::Partition| {

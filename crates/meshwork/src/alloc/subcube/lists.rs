@@ -30,7 +30,6 @@ pub(crate) struct CubeLists {
 
 impl CubeLists {
     /// Creates the lists of an empty machine, which contain the whole hypercube as one subcube.
-    #[must_use]
     pub(crate) fn new(dimension: u32, split: SplitRule) -> CubeLists {
         let lists = vec![BTreeSet::new(); dimension as usize + 1];
         let mut new = CubeLists { whole: dimension, split, lists, masks: BTreeMap::new() };
@@ -43,7 +42,6 @@ impl CubeLists {
     }
 
     /// The smallest dimension, not below `dimension`, of which the lists contain a subcube.
-    #[must_use]
     pub(crate) fn smallest_from(&self, dimension: u32) -> Option<u32> {
         (dimension..=self.whole).find(|&j| !self.lists[j as usize].is_empty())
     }

@@ -13,25 +13,21 @@ pub(crate) struct GrayCode {
 }
 
 impl GrayCode {
-    #[must_use]
     pub(crate) fn new(order: Vec<u32>) -> GrayCode {
         GrayCode { order }
     }
 
-    #[must_use]
     pub(crate) fn standard(dimension: u32) -> GrayCode {
         GrayCode::new((0..dimension).collect())
     }
 
     /// The dimensions of the hypercube in the order of the code: first the one that changes most
     /// often.
-    #[must_use]
     pub(crate) fn order(&self) -> &[u32] {
         &self.order
     }
 
     /// Mask of the `dimension` dimensions that change most often.
-    #[must_use]
     pub(crate) fn prefix(&self, dimension: u32) -> u32 {
         self.order[..dimension as usize].iter().map(|d| 1 << d).sum()
     }
@@ -101,7 +97,6 @@ fn step(changing: &[u32], block: u32) -> u32 {
 /// close, and all others open. The order lists the matched members, then all unmatched dimensions,
 /// then the matched non-members. Each of the three lists is ascending. This order extends the
 /// symmetric chain through the set to a full chain.
-#[must_use]
 pub(crate) fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {
     let size = dimension / 2;
     let mut codes = Vec::new();

@@ -3,14 +3,12 @@
 //! All logarithms and exponentials come from `libm`, so values are the same on every platform.
 
 use crate::rng::Stream;
-#[must_use]
 pub(crate) fn normal_density(x: f64) -> f64 {
     const ROOT_OF_TWO_PI: f64 = 2.506_628_274_631_000_5;
     libm::exp(-0.5 * x * x) / ROOT_OF_TWO_PI
 }
 
 /// Probability that a standard normal variate is at most `x`.
-#[must_use]
 pub(crate) fn normal_cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
@@ -20,7 +18,6 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
 ///
 /// Source: Wichura, Algorithm AS 241, *Applied Statistics* 37(3), 1988, the variant of full double
 /// precision: one rational function for the middle and two for the tails.
-#[must_use]
 pub(crate) fn normal_quantile(p: f64) -> f64 {
     if p <= 0.0 {
         return f64::NEG_INFINITY;
@@ -47,7 +44,6 @@ pub(crate) fn standard_normal(stream: &mut Stream) -> f64 {
 /// Probability that a gamma variate with shape `shape` and scale 1 is at most `x`. This is the
 /// regularised lower incomplete gamma function, computed by its power series for `x` below `shape +
 /// 1`, and by its continued fraction (Lentz's method) above.
-#[must_use]
 pub(crate) fn gamma_cdf(shape: f64, x: f64) -> f64 {
     const MAX_TERMS: u32 = 100_000;
     if x <= 0.0 {

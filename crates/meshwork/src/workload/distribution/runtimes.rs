@@ -341,14 +341,11 @@ fn hyperexponential(params: &Params) -> Result<Runtime, Problem> {
     let (short, long) = (mean - (1.0 - alpha) * apart, mean + alpha * apart);
     if short <= 0.0 {
         let most = (1.0 + 2.0 * alpha / (1.0 - alpha)).sqrt();
-        return Err(params.problem(
-            "cv",
-            format!(
-                "`{}.cv` is {cv}, but with `alpha` = {alpha} the two means exist only for a \
-                 coefficient of variation below {most:.6}",
-                params.path()
-            ),
-        ));
+        let says = format!(
+            "is {cv}, but with `alpha` = {alpha} the two means exist only for a coefficient of \
+             variation below {most:.6}"
+        );
+        return Err(params.refusal("cv", says));
     }
     Ok(Law::Hyperexponential { alpha, short, long }.into())
 }
@@ -443,12 +440,9 @@ fn in_order(params: &Params, min: f64, max: f64) -> Result<(), Problem> {
     if min <= max {
         return Ok(());
     }
-    Err(params.problem(
+    Err(params.refusal(
         "max",
-        format!(
-            "`{0}.max` is {max}, but must be at least `{0}.min`, which is {min}",
-            params.path()
-        ),
+        format!("is {max}, but must be at least `{}.min`, which is {min}", params.path()),
     ))
 }
 

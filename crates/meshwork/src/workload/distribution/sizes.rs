@@ -106,14 +106,14 @@ impl Sizes {
                 // Otherwise the workload would continue for ever without a job that could start.
                 let smallest = law.bounds().0;
                 if form == Form::Subcube && smallest > cube {
-                    return Err(params.problem(
-                        if params.has("value") { "value" } else { "min" },
-                        format!(
-                            "the smallest size of `{}` is {smallest}, but the largest subcube of \
-                             the machine has dimension {cube}",
-                            params.path()
-                        ),
-                    ));
+                    let says = format!(
+                        "the smallest size of `{}` is {smallest}, but the largest subcube of the \
+                         machine has dimension {cube}",
+                        params.path()
+                    );
+                    return Err(
+                        params.problem(if params.has("value") { "value" } else { "min" }, says)
+                    );
                 }
                 Ok(law)
             })
@@ -199,14 +199,14 @@ impl Sizes {
 /// The distribution of the requests for pieces that a study lists, each with its share of jobs.
 fn vectors(params: &Params, sites: &[Topology]) -> Result<Sizes, Problem> {
     if params.has("form") {
-        let says = format!("`{}.form` is of counts and sides, and pieces have none", params.path());
-        return Err(params.problem("form", says));
+        let says = "is of counts and sides, and pieces have none";
+        return Err(params.refusal("form", says));
     }
     let tables = params.get_tables("of").unwrap_or_default();
     let total: f64 = tables.iter().map(|table| table.number("share")).sum();
     if tables.is_empty() || total < 1e-9 {
-        let says = format!("`{}.of` needs a table with a share above 0", params.path());
-        return Err(params.problem("of", says));
+        let says = "needs a table with a share above 0";
+        return Err(params.refusal("of", says));
     }
     let (mut all, mut sum, mut means) = (Vec::new(), 0.0, [0.0; 4]);
     for table in &tables {
@@ -239,17 +239,14 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     let given = params.get_meaning("form", &FORMS).map_or(own, |form| form(grid.dimensions()));
     if !machine.wiring().is_grid() && given != Form::Count {
         let given = params.get_text("form").unwrap_or_default();
-        return Err(params.problem(
-            "form",
-            format!(
-                "`{}.form` is \"{given}\", but {} hands out processors by count only (form = \"count\")",
-                params.path(),
-                match machine.wiring() {
-                    Wiring::Flat => "a flat machine".to_owned(),
-                    _ => with_article(machine),
-                }
-            ),
-        ));
+        let says = format!(
+            "is \"{given}\", but {} hands out processors by count only (form = \"count\")",
+            match machine.wiring() {
+                Wiring::Flat => "a flat machine".to_owned(),
+                _ => with_article(machine),
+            }
+        );
+        return Err(params.refusal("form", says));
     }
     Ok(given)
 }
@@ -286,13 +283,9 @@ impl SizeRange<'_> {
                     Form::Subcube => "one for the dimension of a subcube".to_owned(),
                     Form::Count => "one for the count of processors".to_owned(),
                 };
-                Err(self.params.problem(
-                    key,
-                    format!(
-                        "`{}.{key}` has {given} numbers, but must have {wanted}",
-                        self.params.path()
-                    ),
-                ))
+                Err(self
+                    .params
+                    .refusal(key, format!("has {given} numbers, but must have {wanted}")))
             }
         }
     }
@@ -303,25 +296,20 @@ impl SizeRange<'_> {
         if min > max
             && let Some(share) = self.params.get_number("max_share")
         {
-            return Err(self.params.problem(
-                "max_share",
-                format!(
-                    "`{}.max_share` is {share}, but must leave the largest size at least the smallest, \
-                     {min}: of {} it leaves {max}",
-                    self.params.path(),
-                    self.most
-                ),
-            ));
+            let says = format!(
+                "is {share}, but must leave the largest size at least the smallest, {min}: of {} \
+                 it leaves {max}",
+                self.most
+            );
+            return Err(self.params.refusal("max_share", says));
         }
         if min > max {
             let own = if self.params.has("max") { "" } else { " on this machine" };
-            return Err(self.params.problem(
-                "min",
-                format!(
-                    "`{0}.min` is {min}, but must be at most `{0}.max`, which is {max}{own}",
-                    self.params.path()
-                ),
-            ));
+            let says = format!(
+                "is {min}, but must be at most `{}.max`, which is {max}{own}",
+                self.params.path()
+            );
+            return Err(self.params.refusal("min", says));
         }
         Ok((min, max))
     }
@@ -338,20 +326,20 @@ impl SizeRange<'_> {
         let (min, max) = law.bounds();
         let path = self.params.path();
         if min < self.least {
-            return Err(self.params.problem(
-                if self.params.has("value") { "value" } else { "min" },
-                format!(
-                    "the smallest size of `{path}` is {min}, but must be at least {}",
-                    self.least
-                ),
-            ));
+            let says = format!(
+                "the smallest size of `{path}` is {min}, but must be at least {}",
+                self.least
+            );
+            return Err(self
+                .params
+                .problem(if self.params.has("value") { "value" } else { "min" }, says));
         }
         let most = if self.form == Form::Subcube { MAX_NODES.ilog2() } else { MAX_NODES };
         if max > most {
-            return Err(self.params.problem(
-                if self.params.has("value") { "value" } else { "max" },
-                format!("the largest size of `{path}` is {max}, but must be at most {most}"),
-            ));
+            let says = format!("the largest size of `{path}` is {max}, but must be at most {most}");
+            return Err(self
+                .params
+                .problem(if self.params.has("value") { "value" } else { "max" }, says));
         }
         Ok(())
     }
@@ -535,13 +523,11 @@ static UNIFORM: SizeEntry = SizeEntry {
         ]),
     build: Build::Law(|side| {
         if side.params.has("max") && side.params.has("max_share") {
-            return Err(side.params.problem(
-                "max_share",
-                format!(
-                    "both `{0}.max` and `{0}.max_share` are given, but the one excludes the other",
-                    side.params.path()
-                ),
-            ));
+            let says = format!(
+                "both `{0}.max` and `{0}.max_share` are given, but the one excludes the other",
+                side.params.path()
+            );
+            return Err(side.params.problem("max_share", says));
         }
         let (min, max) = side.bounds()?;
         Ok(Law::Uniform { min, max })
@@ -603,13 +589,11 @@ static DISCRETE: SizeEntry = SizeEntry {
         let weights = side.params.numbers("probabilities");
         let total: f64 = weights.iter().sum();
         if (total - 1.0).abs() > 1e-6 {
-            return Err(side.params.problem(
-                "probabilities",
-                format!(
-                    "the sum of `{}.probabilities` is {total}, but must be 1",
-                    side.params.path()
-                ),
-            ));
+            let says = format!(
+                "the sum of `{}.probabilities` is {total}, but must be 1",
+                side.params.path()
+            );
+            return Err(side.params.problem("probabilities", says));
         }
         Ok(Law::weights(side.get("min")?.unwrap_or(side.least), &weights))
     }),

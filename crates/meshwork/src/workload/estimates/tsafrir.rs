@@ -140,8 +140,7 @@ impl Model {
         let tables = params.get_tables("popular").unwrap_or_default();
         let mut popular: Vec<(f64, f64)> =
             tables.iter().map(|table| (table.number("time"), table.number("share"))).collect();
-        let refuse =
-            |what: String| Err(params.problem("popular", format!("`{path}.popular` {what}")));
+        let refuse = |says: String| Err(params.refusal("popular", says));
         if popular.len() > HEAD {
             return refuse(format!("has {} values, but there are at most {HEAD}", popular.len()));
         }
