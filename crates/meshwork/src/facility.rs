@@ -191,7 +191,6 @@ impl Facility {
         self.sites[site].claim(placement, claim)
     }
 
-    /// Informs a site's allocator of the estimated end of the job that has claimed a placement.
     pub(crate) fn expect(&mut self, site: usize, placement: &Placement, end: Time) {
         self.sites[site].expect(placement, end);
     }

@@ -45,7 +45,6 @@ impl Cluster<'_> {
         self.note(Culprit::Scheduler, Some(ticket), what.to_owned());
     }
 
-    /// Records a breach of contract, unless one is already recorded.
     #[cold]
     pub(super) fn note(&mut self, by: Culprit, ticket: Option<Ticket>, what: String) {
         let job = ticket.map(|ticket| ticket.id);

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::Cluster;
 use super::access::Gate;
 use super::queue::Ticket;
-use super::reservation::{BesideParts, Hold, Reservation};
+use super::reservation::{Hold, Reservation};
+use super::starts::Kept;
 use crate::failures::Planned;
 use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::{Dims, Job, Time};
 use crate::offer::Proposal;
 use crate::topology::Grid;
 
-/// Nodes that jobs may not use during an interval that is known in advance.
 #[derive(Clone, Debug)]
 pub(super) struct Closure {
     pub(super) site: usize,
@@ -81,8 +81,7 @@ impl Cluster<'_> {
     pub(super) fn clear_of_closures(
         &mut self,
         ticket: Ticket,
-        kept: &[(usize, &Placement)],
-        beside: Option<&BesideParts>,
+        kept: Kept<'_>,
         mut proposal: Proposal,
     ) -> Option<Proposal> {
         while self.runs_into_closure(ticket, &proposal) {
@@ -94,8 +93,9 @@ impl Cluster<'_> {
                 .map(|closure| (closure.site, closure.placement.clone()))
                 .collect();
             let closed = closed.iter().map(|(site, placement)| (*site, placement));
-            let kept: Vec<(usize, &Placement)> = kept.iter().copied().chain(closed).collect();
-            proposal = self.ask_clear_of(ticket, &kept, beside)?;
+            let nodes: Vec<(usize, &Placement)> =
+                kept.nodes.iter().copied().chain(closed).collect();
+            proposal = self.ask_clear_of(ticket, Kept { nodes: &nodes, ..kept })?;
         }
         Some(proposal)
     }

@@ -80,8 +80,6 @@ pub struct Cluster<'a> {
     ends: OnceCell<Ends>,
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
-    /// Cache for requests with several possible sizes or shapes: whether they fit the empty
-    /// machine.
     fits: Fits,
     /// Cache for requests with one possible size and shape.
     forms: Forms,
@@ -95,7 +93,6 @@ pub struct Cluster<'a> {
     draws: Draws,
     /// Largest amount that may be held at once under the power cap; `u64::MAX` without a power cap.
     most_held: u64,
-    /// Number of processors requested by the job that started last.
     last_asked: u64,
     /// Number of claims and releases of nodes so far. `releases` has the releases alone. Both are
     /// used as versions of caches.

@@ -462,7 +462,6 @@ impl Queue {
         Around { queue: self, ticket, now }
     }
 
-    /// Removes a job from the queue; `None` if it has already left the queue.
     #[inline]
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Job> {
         let waiting = self.jobs.get(ticket.slot as usize);

@@ -27,13 +27,41 @@ pub(super) struct Without {
 }
 
 impl Without {
-    fn keeps(&self, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) -> bool {
-        let same = |(mine, other): (&(usize, Placement), &(usize, &Placement))| {
-            mine.0 == other.0 && mine.1 == *other.1
-        };
-        self.beside == beside.map(|beside| beside.number)
-            && self.kept.len() == kept.len()
-            && self.kept.iter().zip(kept).all(same)
+    fn keeps(&self, kept: Kept<'_>) -> bool {
+        self.beside == kept.beside.map(|beside| beside.number)
+            && self
+                .kept
+                .iter()
+                .map(|(on, placement)| (*on, placement))
+                .eq(kept.nodes.iter().copied())
+    }
+}
+
+/// Nodes that are kept for other jobs, each placement with the index of its site, and the parts of
+/// nodes that a reservation needs.
+#[derive(Clone, Copy)]
+pub(super) struct Kept<'k> {
+    pub(super) nodes: &'k [(usize, &'k Placement)],
+    pub(super) beside: Option<&'k BesideParts>,
+}
+
+impl<'k> Kept<'k> {
+    fn of(nodes: &'k [(usize, &'k Placement)]) -> Kept<'k> {
+        Kept { nodes, beside: None }
+    }
+
+    /// Marks the kept nodes and parts of nodes on the site with index `on` as busy.
+    fn leave_on(self, on: usize, site: &mut Site) {
+        if let Some(beside) = self.beside.filter(|beside| beside.site == on) {
+            site.limit(&beside.limits);
+        }
+        for (_, kept) in self.nodes.iter().filter(|(site, _)| *site == on) {
+            site.take_what_is_free_of(kept);
+        }
+    }
+
+    fn owned_nodes(self) -> Vec<(usize, Placement)> {
+        self.nodes.iter().map(|&(on, kept)| (on, kept.clone())).collect()
     }
 }
 
@@ -44,21 +72,6 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
         Request::Pieces(pieces) if !pieces.exclusive => pieces.cores(),
         _ => u64::from(held),
     }
-}
-
-/// Marks the nodes of `kept` on the site `on` as busy. Also marks parts of nodes that the
-/// reservation of `beside` needs.
-fn leave(site: &mut Site, on: usize, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
-    if let Some(beside) = beside.filter(|beside| beside.site == on) {
-        site.limit(&beside.limits);
-    }
-    for (_, kept) in kept.iter().filter(|(site, _)| *site == on) {
-        site.take_what_is_free_of(kept);
-    }
-}
-
-fn owned(kept: &[(usize, &Placement)]) -> Vec<(usize, Placement)> {
-    kept.iter().map(|(on, kept)| (*on, (*kept).clone())).collect()
 }
 
 /// Options for starting a waiting job. By default, selector, sizing and allocator choose the nodes.
@@ -161,7 +174,7 @@ impl Cluster<'_> {
         if named && self.runs_into_closure(ticket, proposal) {
             return false;
         }
-        if named && !self.is_left_beside(proposal, clear_of, None) {
+        if named && !self.is_left_beside(proposal, Kept::of(clear_of)) {
             return false;
         }
         if let Some(guard) = beside
@@ -214,7 +227,7 @@ impl Cluster<'_> {
             if self.would_end(key) <= guard.reservation.at {
                 return self.ask(ticket, clear_of);
             }
-            return self.ask_in_service(ticket, clear_of, Some(beside));
+            return self.ask_in_service(ticket, Kept { nodes: clear_of, beside: Some(beside) });
         }
         // If an allocator that misses no block fails without kept nodes, it also fails with them,
         // so that one request is enough.
@@ -234,7 +247,8 @@ impl Cluster<'_> {
             && found.as_ref().is_some_and(|proposal| !self.is_in_time(ticket, proposal, guard))
         {
             if guard.beside.is_some() {
-                return self.ask_in_service(ticket, clear_of, guard.beside.as_deref());
+                let kept = Kept { nodes: clear_of, beside: guard.beside.as_deref() };
+                return self.ask_in_service(ticket, kept);
             }
             let promised = std::iter::once((guard.reservation.site, kept));
             let kept: Vec<_> = clear_of.iter().copied().chain(promised).collect();
@@ -248,47 +262,35 @@ impl Cluster<'_> {
     #[inline(always)]
     fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if self.service.is_none() && self.gate.is_none() {
-            return self.ask_clear_of(ticket, kept, None);
+            return self.ask_clear_of(ticket, Kept::of(kept));
         }
-        self.ask_in_service(ticket, kept, None)
+        self.ask_in_service(ticket, Kept::of(kept))
     }
 
     /// Variant of `ask` for runs with outages, access rules or reserved parts of nodes.
     #[inline(never)]
-    fn ask_in_service(
-        &mut self,
-        ticket: Ticket,
-        kept: &[(usize, &Placement)],
-        beside: Option<&BesideParts>,
-    ) -> Option<Proposal> {
+    fn ask_in_service(&mut self, ticket: Ticket, kept: Kept<'_>) -> Option<Proposal> {
         if let Some(its) = self.suspended(ticket) {
             let proposal = its.proposal();
             let is_free = self.site(its.site).has_free(&proposal.placement);
             let is_open = is_free && !self.runs_into_closure(ticket, &proposal);
-            return (is_open && self.is_left_beside(&proposal, kept, beside)).then_some(proposal);
+            return (is_open && self.is_left_beside(&proposal, kept)).then_some(proposal);
         }
         let outside = self.outside_of(ticket);
         let outside = outside.iter().map(|(site, placement)| (*site, placement));
-        let kept: Vec<(usize, &Placement)> = kept.iter().copied().chain(outside).collect();
-        let proposal = self.ask_clear_of(ticket, &kept, beside)?;
-        self.clear_of_closures(ticket, &kept, beside, proposal)
+        let nodes: Vec<(usize, &Placement)> = kept.nodes.iter().copied().chain(outside).collect();
+        let kept = Kept { nodes: &nodes, ..kept };
+        let proposal = self.ask_clear_of(ticket, kept)?;
+        self.clear_of_closures(ticket, kept, proposal)
     }
 
-    /// Proposes a placement for a waiting job outside the placements `kept`. It leaves free the
-    /// parts of nodes that the reservation of `beside` needs.
+    /// Proposes a placement for a waiting job that leaves free what is kept for other jobs.
     #[inline(always)]
-    pub(super) fn ask_clear_of(
-        &mut self,
-        ticket: Ticket,
-        kept: &[(usize, &Placement)],
-        beside: Option<&BesideParts>,
-    ) -> Option<Proposal> {
-        if beside.is_some() || !kept.is_empty() {
+    pub(super) fn ask_clear_of(&mut self, ticket: Ticket, kept: Kept<'_>) -> Option<Proposal> {
+        if kept.beside.is_some() || !kept.nodes.is_empty() {
             return match self.queue.form(ticket) {
-                Some(form) if self.facility.shares_nodes() => {
-                    self.ask_for_parts(form, kept, beside)
-                }
-                _ => self.ask_without(ticket, kept, beside),
+                Some(form) if self.facility.shares_nodes() => self.ask_for_parts(form, kept),
+                _ => self.ask_without(ticket, kept),
             };
         }
         match self.queue.form(ticket) {
@@ -301,19 +303,14 @@ impl Cluster<'_> {
     }
 
     /// Variant of `ask_clear_of` for one site on which jobs share nodes.
-    fn ask_for_parts(
-        &mut self,
-        form: Form,
-        kept: &[(usize, &Placement)],
-        beside: Option<&BesideParts>,
-    ) -> Option<Proposal> {
+    fn ask_for_parts(&mut self, form: Form, kept: Kept<'_>) -> Option<Proposal> {
         let (form, now) = (self.forms.request(form), self.now);
         let found = self.facility.in_trial(0, |site| {
-            leave(site.site_mut(), 0, kept, beside);
+            kept.leave_on(0, site.site_mut());
             site.choose_in_trial(form, now, true)
         });
         let Some(placement) = found else {
-            if let Some(beside) = beside.filter(|_| kept.is_empty()) {
+            if let Some(beside) = kept.beside.filter(|_| kept.nodes.is_empty()) {
                 let stamp = (beside.number, self.releases);
                 if (self.denied_beside.0, self.denied_beside.1) != stamp {
                     self.denied_beside = (stamp.0, stamp.1, Vec::new());
@@ -326,32 +323,21 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Whether a proposal leaves free the nodes that are kept for other jobs. They are the
-    /// placements `kept`, and the parts of nodes that the reservation of `beside` needs.
-    fn is_left_beside(
-        &mut self,
-        proposal: &Proposal,
-        kept: &[(usize, &Placement)],
-        beside: Option<&BesideParts>,
-    ) -> bool {
+    /// Whether a proposal leaves free what is kept for other jobs.
+    fn is_left_beside(&mut self, proposal: &Proposal, kept: Kept<'_>) -> bool {
         if !self.facility.shares_nodes() {
-            return !kept.iter().any(|&kept| self.meets(proposal, kept));
+            return !kept.nodes.iter().any(|&kept| self.meets(proposal, kept));
         }
         self.facility.in_trial(proposal.site, |site| {
-            leave(site.site_mut(), proposal.site, kept, beside);
+            kept.leave_on(proposal.site, site.site_mut());
             site.site().has_free(&proposal.placement)
         })
     }
 
     /// Variant of `ask_clear_of` that asks the allocator on a copy of the machine.
     #[inline(never)]
-    fn ask_without(
-        &mut self,
-        ticket: Ticket,
-        kept: &[(usize, &Placement)],
-        beside: Option<&BesideParts>,
-    ) -> Option<Proposal> {
-        if let Err(error) = self.take_without(kept, beside) {
+    fn ask_without(&mut self, ticket: Ticket, kept: Kept<'_>) -> Option<Proposal> {
+        if let Err(error) = self.take_without(kept) {
             self.without = None;
             self.note(Culprit::Meshwork, Some(ticket), error.to_string());
             return None;
@@ -371,16 +357,10 @@ impl Cluster<'_> {
         proposal
     }
 
-    /// Updates the cached copy of the machine in which nodes kept for other jobs are busy.
-    ///
-    /// The nodes of `kept` are busy, and so are the parts of nodes that the reservation of `beside`
-    /// needs.
-    fn take_without(
-        &mut self,
-        kept: &[(usize, &Placement)],
-        beside: Option<&BesideParts>,
-    ) -> Result<(), ClaimError> {
-        let keeps = self.without.as_ref().is_some_and(|last| last.keeps(kept, beside));
+    /// Updates the cached copy of the machine in which what is kept for other jobs is busy.
+    fn take_without(&mut self, kept: Kept<'_>) -> Result<(), ClaimError> {
+        let beside = kept.beside.map(|beside| beside.number);
+        let keeps = self.without.as_ref().is_some_and(|last| last.keeps(kept));
         let same = keeps && self.facility.sizes_are_fixed();
         let stamp = (self.now, self.changes, self.releases);
         let without = match &mut self.without {
@@ -400,23 +380,21 @@ impl Cluster<'_> {
                     last.facility = facility;
                 }
                 if !keeps {
-                    last.kept = owned(kept);
-                    last.beside = beside.map(|beside| beside.number);
+                    (last.kept, last.beside) = (kept.owned_nodes(), beside);
                 }
                 (last.at, last.changes, last.releases) = stamp;
                 last
             }
             none => {
                 let (at, changes, releases) = stamp;
-                let (kept, facility) = (owned(kept), self.facility.fork());
-                let beside = beside.map(|beside| beside.number);
+                let (kept, facility) = (kept.owned_nodes(), self.facility.fork());
                 none.insert(Without { kept, beside, at, changes, releases, facility })
             }
         };
-        if let Some(beside) = beside {
+        if let Some(beside) = kept.beside {
             without.facility.limit(beside.site, &beside.limits);
         }
-        for (on, kept) in kept {
+        for (on, kept) in kept.nodes {
             without.facility.take_what_is_free_of(*on, kept, self.now)?;
         }
         Ok(())
@@ -433,7 +411,7 @@ impl Cluster<'_> {
             // Since the fork was made, nodes can only have been claimed.
             without.releases == self.releases
                 && without.facility.sites()[0].is_denied(form)
-                && without.keeps(&kept, None)
+                && without.keeps(Kept::of(&kept))
         })
     }
 

@@ -46,7 +46,6 @@ pub(crate) struct Failures {
 /// Outages of one run, with the rules for interrupted jobs, for a [`Setup`](crate::engine::Setup).
 pub struct Outages {
     pub(crate) timeline: Timeline,
-    /// Whether an interrupted job goes to the end of the queue, and not to its former place.
     pub(crate) to_the_end: bool,
     pub(crate) checkpoint: Option<Checkpoint>,
 }

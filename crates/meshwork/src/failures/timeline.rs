@@ -101,7 +101,6 @@ impl Timeline {
         }
     }
 
-    /// Draws the next failure of a unit whose service begins at `now`.
     fn fail(&mut self, now: Time, unit: u32) {
         let Some(Chance { mtbf, stream, .. }) = &mut self.chance else { return };
         let at = now + mtbf.draw(stream);

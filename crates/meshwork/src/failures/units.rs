@@ -22,7 +22,6 @@ pub(super) static SCOPES: Words<Scope, 5> = Words::new([
     ("gpu", Scope::Gpu),
 ]);
 
-/// Failure units of all sites, numbered from one site to the next.
 #[derive(Clone, Debug)]
 pub(super) struct Units {
     sites: Vec<OfSite>,

@@ -21,7 +21,6 @@ pub struct Amounts {
     /// Sums for each node, derived from its free amounts.
     sums: Vec<Sums>,
     free_cores: u64,
-    /// Nodes whose amounts have changed since the log began, in order.
     log: Vec<Node>,
     /// Number of earlier logs of changes, each of which was dropped because it was too long.
     logs: u64,
@@ -315,7 +314,6 @@ impl Amounts {
         }
     }
 
-    /// Begins a trial. When the trial ends, all changes made in it are undone.
     pub(crate) fn begin_trial(&mut self) {
         debug_assert!(self.trial.is_none(), "trials are not nested");
         let former = std::mem::take(&mut self.spare);

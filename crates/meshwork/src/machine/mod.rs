@@ -109,7 +109,6 @@ impl Site {
         left
     }
 
-    /// Begins a trial, in which free amounts may be changed to answer a query.
     pub(crate) fn begin_trial(&mut self) {
         if let Some(amounts) = &mut self.amounts {
             amounts.begin_trial();
@@ -126,7 +125,6 @@ impl Site {
         self.change(|amounts, mut changed| amounts.limit(limits, &mut changed));
     }
 
-    /// Ends a trial and restores the free amounts.
     pub(crate) fn end_trial(&mut self) {
         self.change(|amounts, mut changed| amounts.end_trial(&mut changed));
     }

@@ -32,7 +32,6 @@ impl Ratio {
     }
 }
 
-/// Sums over the jobs and the time of one batch.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
     /// Integrals over time of the named state variables, in the order of [`Integrand::place`].
@@ -76,7 +75,6 @@ struct Batch {
 /// are merged in pairs, so that memory is constant.
 pub(super) struct Batches {
     metrics: usize,
-    /// Number of functions that are integrated over time in addition to the named state variables.
     further: usize,
     /// Base-2 logarithm of the number of jobs in a batch. This number changes only by doubling.
     doubled: u32,

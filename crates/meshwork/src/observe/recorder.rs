@@ -363,23 +363,19 @@ impl Recorder {
         }
         let quantities = Quantity::all(job, now, &self.window.rules);
         let sums = self.batches.measured(job.id);
-        for &(i, quantity) in &self.kinds.means {
-            let value = quantities[quantity as usize];
+        let mut add = |i: usize, value: f64| {
             if !value.is_nan() {
                 sums[i].add(value, 1.0);
             }
+        };
+        for &(i, quantity) in &self.kinds.means {
+            add(i, quantities[quantity as usize]);
         }
         for (i, value, rules) in &self.kinds.per_job {
-            let value = value(job, now, rules);
-            if !value.is_nan() {
-                sums[*i].add(value, 1.0);
-            }
+            add(*i, value(job, now, rules));
         }
         for (i, value) in &mut self.kinds.mean_by {
-            let value = value(job, now, &self.window.rules);
-            if !value.is_nan() {
-                sums[*i].add(value, 1.0);
-            }
+            add(*i, value(job, now, &self.window.rules));
         }
         // Sums over time are added to the batch of the last arrival.
         let Some(sums) = self.batches.of_time() else { return };
@@ -450,29 +446,23 @@ impl Recorder {
                 class.ratios[i].add(over, under);
             }
         };
-        for &(i, quantity) in &self.kinds.means {
-            let value = quantity.of(job, now, &self.window.rules);
-            if !value.is_nan() {
-                add(i, value, 1.0);
+        let mut add_known = |i: usize, over: f64, under: f64| {
+            if !over.is_nan() && !under.is_nan() {
+                add(i, over, under);
             }
+        };
+        for &(i, quantity) in &self.kinds.means {
+            add_known(i, quantity.of(job, now, &self.window.rules), 1.0);
         }
         for (i, value, rules) in &self.kinds.per_job {
-            let value = value(job, now, rules);
-            if !value.is_nan() {
-                add(*i, value, 1.0);
-            }
+            add_known(*i, value(job, now, rules), 1.0);
         }
         for (i, sums, rules) in &self.kinds.per_ratio {
             let (over, under) = sums(job, now, rules);
-            if !over.is_nan() && !under.is_nan() {
-                add(*i, over, under);
-            }
+            add_known(*i, over, under);
         }
         for (i, value) in &mut self.kinds.mean_by {
-            let value = value(job, now, &self.window.rules);
-            if !value.is_nan() {
-                add(*i, value, 1.0);
-            }
+            add_known(*i, value(job, now, &self.window.rules), 1.0);
         }
         for &(i, cause) in &self.kinds.per_wait {
             add(i, waits[cause as usize], 1.0);

@@ -101,7 +101,6 @@ impl Denied {
         }
     }
 
-    /// Adds the requests that another cache knows to fail.
     pub(crate) fn learn_all_of(&mut self, other: &Denied) {
         for request in &other.known {
             if !self.is_known(request) {

@@ -39,7 +39,6 @@ pub struct ManagedSite {
     /// Each request in the allocator's form; `None` if the site cannot hold the request. Copies of
     /// the site share this cache.
     shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
-    /// Requests that the allocator cannot place now.
     denied: Denied,
     /// Whether nodes are interchangeable: the allocator is the default one of a flat machine.
     is_uniform: bool,
@@ -223,7 +222,6 @@ impl ManagedSite {
         placement
     }
 
-    /// The number of draws from the allocator's random stream so far.
     pub(crate) fn drawn(&self) -> u64 {
         self.stream.position()
     }
@@ -264,7 +262,6 @@ impl ManagedSite {
         if self.counts_only { 0.0 } else { self.allocator.setup_time(placement) }
     }
 
-    /// The allocator's [memory](Allocator::memory).
     pub(crate) fn memory(&self) -> Vec<u64> {
         self.allocator.memory()
     }

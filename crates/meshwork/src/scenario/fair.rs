@@ -109,7 +109,6 @@ impl Course {
     }
 }
 
-/// Ends a run once all of the given jobs have started.
 struct Awaited {
     ids: BTreeSet<JobId>,
     starts: Vec<(JobId, Time)>,

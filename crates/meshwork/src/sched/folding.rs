@@ -39,7 +39,6 @@ struct Folding {
     machine: Option<Part>,
 }
 
-/// Partition: free, held by a job, or divided in two.
 struct Part {
     block: Block,
     state: State,

@@ -163,7 +163,6 @@ mod tests {
         }
     }
 
-    /// Site chosen by a selector, which is written as the value of the key `selector` in a study.
     fn picked(selector: &str, sites: &mut Sites, nodes: u32) -> Option<usize> {
         let value: toml::Table = format!("selector = {selector}").parse().unwrap();
         let params = FAMILY.resolve("selector", &value["selector"]).unwrap();

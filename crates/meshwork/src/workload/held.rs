@@ -7,7 +7,6 @@ use super::{Submission, Submissions, WorkloadError};
 /// Largest number of jobs held in memory for a transformation.
 const MAX_JOBS: usize = 10_000_000;
 
-/// Function that transforms all jobs of a workload together.
 type Change = Box<dyn FnOnce(Vec<Job>) -> Result<Vec<Submission>, WorkloadError> + Send>;
 
 /// Iterator that reads all jobs, transforms them, and then returns them. Unusable lines come first.

@@ -104,7 +104,6 @@ struct Class {
     p_largest: f64,
     gaps: HyperErlang,
     run_times: HyperErlang,
-    /// Arrival of the next job of the class.
     next: f64,
     gap_stream: Stream,
     run_stream: Stream,

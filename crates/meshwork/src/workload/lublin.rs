@@ -71,7 +71,6 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 /// base 2. Gamma distributions are given by shape and scale.
 #[derive(Clone, Debug, PartialEq)]
 struct Class {
-    /// Name of the class, by which its random streams are named.
     name: &'static str,
     sizes: Stages,
     short: Gamma,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::job::Owner;
 
-/// Number that stands for an unknown owner.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// Owners of jobs, numbered from 0. Each is found by a key that identifies it in the workload.

@@ -33,7 +33,6 @@ pub(super) const PARAMS: &[Param] = &[
         ),
 ];
 
-/// Property of the jobs that is changed to reach a given load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     Interarrival,

@@ -92,7 +92,6 @@ impl Requests for OfSizes {
     }
 }
 
-/// Endless iterator of synthetic jobs.
 pub(super) struct Synthetic<R> {
     mean_gap: f64,
     requests: R,

@@ -234,7 +234,6 @@ impl RuleAllocator {
         Some(())
     }
 
-    /// Removes from `nodes` every base block (such as a rack) in which at least one node is held.
     fn keep_idle_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut held = NodeSet::empty(self.nodes.count());
         held.insert_range(0, site.nodes());
@@ -246,7 +245,6 @@ impl RuleAllocator {
         }
     }
 
-    /// Adds all further nodes of every base block of which `nodes` contains at least one node.
     fn fill_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut all = nodes.clone();
         for block in self.rule.base_blocks().iter().filter(|block| block.meets(nodes)) {

@@ -97,7 +97,6 @@ pub struct Blocks {
 /// may use only as many lower blocks as it needs by its size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
-    /// Number of base blocks in an aggregated block.
     per: usize,
     /// Number of base blocks in a lower block.
     pub(crate) per_lower: usize,
@@ -108,7 +107,6 @@ pub(crate) struct Level {
 /// Parts of an aggregated block that a segment already uses: base blocks and lower blocks.
 pub(crate) struct Opened {
     level: Level,
-    /// Indices of the base blocks in the aggregated block.
     inside: std::ops::Range<usize>,
     pub(crate) taken: Vec<bool>,
     lower_used: Vec<bool>,

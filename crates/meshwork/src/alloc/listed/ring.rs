@@ -55,9 +55,7 @@ pub struct Rings {
 /// Stretch of consecutive free nodes of a ring. Stretches are compared by `weight`, then by `idle`.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
-    /// Weight of the heaviest node of the stretch.
     weight: u32,
-    /// Number of free nodes of the whole ring.
     idle: u32,
     ring: usize,
     start: usize,

@@ -44,7 +44,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Runs;
 
-/// Run of consecutive available nodes of one weight.
 #[derive(Clone, Copy)]
 struct Run {
     start: Node,

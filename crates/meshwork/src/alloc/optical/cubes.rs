@@ -39,7 +39,6 @@ pub(super) struct Cubes {
     pub(super) dimensions: usize,
     nodes: Vec<Node>,
     free: Vec<Bits>,
-    /// Number of free nodes of each cube.
     pub(super) idle: Vec<u32>,
 }
 

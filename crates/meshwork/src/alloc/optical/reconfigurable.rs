@@ -85,7 +85,6 @@ struct Reconfigurable {
     parts: Vec<(Dims, Dims)>,
     /// For each entry of `parts`, whether jobs may get a part of this size.
     handed_out: Vec<bool>,
-    /// Grid that has one node for each cube.
     grid: Grid,
     /// Search for a block of adjacent cubes; `None` if the cubes of a job need not be adjacent.
     blocks: Option<FirstFit>,

@@ -58,7 +58,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 const MAX_HALVED: u32 = 4096;
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 
-/// Immutable part of the allocator, which its copies share.
 #[derive(Debug)]
 struct Machine {
     list: List,

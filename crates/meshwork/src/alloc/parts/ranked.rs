@@ -40,7 +40,6 @@ pub(super) struct Ranked {
     /// From entry `leaves` on, the tree has the nodes in ascending order.
     winners: Vec<Node>,
     leaves: usize,
-    /// Number of nodes of each leaf of the machine.
     leaf: u32,
     /// For each leaf of the machine, the number of pieces that fit on it.
     leaf_rooms: Vec<u32>,
@@ -122,7 +121,6 @@ impl Ranked {
         &self.request.roles[self.role]
     }
 
-    /// Whether all pieces of the role must be on one node.
     pub(super) fn keeps_together(&self) -> bool {
         matches!(self.request.inside, Inside::Node | Inside::Island)
     }
@@ -257,7 +255,6 @@ impl Ranked {
         (self.scores[found as usize] > NONE).then_some(found)
     }
 
-    /// Number of pieces that fit on the nodes of a range together.
     pub(super) fn room(&self, (from, to): Span) -> u64 {
         if self.keeps_together() && to - from > 1 {
             // The span holds none of the pieces or all.

@@ -55,7 +55,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 struct GreedyAvailable {
     whole: FirstFit,
     largest: LargestBlock,
-    /// Free nodes that have not been taken yet for the current request.
     free: NodeSet,
 }
 

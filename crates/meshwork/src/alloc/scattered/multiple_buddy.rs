@@ -41,7 +41,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,
-    /// Number of dimensions of the grid that is divided into cells.
     dimensions: usize,
     /// Base-2 logarithm of the side of the largest possible cell.
     highest: usize,

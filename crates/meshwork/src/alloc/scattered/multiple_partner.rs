@@ -41,7 +41,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// same side as dimension *m* − 1 of the grid, counted from 0.
 #[derive(Clone)]
 struct MultiplePartner {
-    /// Free nodes that have not been taken yet for the current request.
     free: NodeSet,
 }
 

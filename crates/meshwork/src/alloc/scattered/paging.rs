@@ -68,12 +68,10 @@ static ORDERS: Words<Order, 5> = Words::new([
 struct Paging {
     pages: Arc<Pages>,
     line: OrderedSet,
-    /// Number of held nodes of each page.
     held: Vec<u32>,
 }
 
 struct Pages {
-    /// Grid that has one node for each page.
     grid: Grid,
     /// Sides of a page; pages at the far edges of a mesh may be smaller.
     sides: Dims,
@@ -130,7 +128,6 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
 }
 
 impl Pages {
-    /// Index of the page that contains a node of the grid `whole`.
     fn holding(&self, node: Node, whole: &Grid) -> Node {
         if self.grid.nodes() == whole.nodes() {
             return node;

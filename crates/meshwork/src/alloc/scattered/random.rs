@@ -21,7 +21,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     |_, _| Ok(Box::new(Random::default())),
 );
 
-/// Random allocation by the first steps of a Fisher–Yates shuffle of the free nodes.
 #[derive(Default)]
 struct Random {
     /// Positions in the list of free nodes, in ascending order between two requests.

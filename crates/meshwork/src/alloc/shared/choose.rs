@@ -15,7 +15,6 @@ use super::{blocks, tree};
 /// Consequence of a failed attempt: the nodes to leave out of the next attempt, or no next attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
-    /// Make no further attempt.
     Stop,
     /// Leave all nodes that this attempt has taken out of the next attempt.
     All,
@@ -61,7 +60,6 @@ pub(super) struct Attempt<'a> {
     pub first_pass: bool,
 }
 
-/// Nodes chosen for a job, each with the amounts that the job could take of it.
 pub(super) type Chosen = Vec<(u32, Fit)>;
 
 impl<'a> Attempt<'a> {
@@ -107,7 +105,6 @@ impl<'a> Attempt<'a> {
         self.slots.get(node as usize).map_or(0, |&slot| slot as usize)
     }
 
-    /// Whether the job requests a total number of GPUs.
     pub(super) fn counts_gpus(&self) -> bool {
         self.needs.gpus.is_some_and(|gpus| gpus.per_job > 0)
     }

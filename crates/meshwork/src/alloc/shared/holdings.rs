@@ -23,7 +23,6 @@ pub struct SharedGrant {
     pub gpus: u64,
 }
 
-/// Free cores, GPUs and memory of one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Free {
     pub cores: CoreSet,
@@ -41,7 +40,6 @@ pub(super) type Least = [u64; 3];
 pub struct Holdings {
     free: Vec<Free>,
     index: Index,
-    /// Set of the nodes of each type.
     types: Arc<Vec<NodeSet>>,
     /// Free amounts of the empty machine; `None` in the object that itself stands for the empty
     /// machine.
@@ -163,7 +161,6 @@ const FAN: usize = 16;
 struct Index {
     /// All nodes, ordered by weight and then by number.
     order: Vec<u32>,
-    /// Position of each node in `order`.
     place: Vec<u32>,
     /// Free amounts at several levels.
     ///

@@ -17,7 +17,6 @@ use super::tree::fill;
 /// Tree of switches with a single top switch, in which each node is below exactly one leaf switch.
 #[derive(Clone, Debug)]
 pub(super) struct SingleTree {
-    /// Index of the leaf switch above each node.
     leaf_of: Vec<u32>,
     root: usize,
 }
@@ -60,7 +59,6 @@ struct Pass {
 #[derive(Clone, Copy, Debug)]
 struct KnownFit {
     weight: u64,
-    /// Number of usable CPUs before cores are selected.
     cpus: u32,
     passes: [Pass; 2],
 }
@@ -92,7 +90,6 @@ pub(super) struct Known {
     least: Least,
     nodes: Vec<Option<KnownFit>>,
     classes: BTreeMap<u64, KnownClass>,
-    /// Number of usable CPUs below each switch.
     cpus: Vec<u64>,
     open: u32,
     /// For each type of nodes, the amounts that the job could take of an idle node.

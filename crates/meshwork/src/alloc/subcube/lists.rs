@@ -29,7 +29,6 @@ pub(crate) struct CubeLists {
 }
 
 impl CubeLists {
-    /// Creates the lists of an empty machine, which contain the whole hypercube as one subcube.
     pub(crate) fn new(dimension: u32, split: SplitRule) -> CubeLists {
         let lists = vec![BTreeSet::new(); dimension as usize + 1];
         let mut new = CubeLists { whole: dimension, split, lists, masks: BTreeMap::new() };

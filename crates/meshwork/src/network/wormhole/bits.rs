@@ -24,7 +24,6 @@ pub(super) fn first_from(word: u64, from: u8) -> usize {
     (if above == 0 { word } else { above }).trailing_zeros() as usize
 }
 
-/// A set of numbers below a bound, one bit for each.
 #[derive(Clone, Debug)]
 pub(super) struct BitSet {
     words: Vec<u64>,
@@ -57,7 +56,6 @@ impl BitSet {
         self.words[index]
     }
 
-    /// Removes the numbers in one word of the set, and returns this word.
     pub(super) fn take_word(&mut self, index: usize) -> u64 {
         std::mem::take(&mut self.words[index])
     }

@@ -36,7 +36,6 @@ struct Lane {
     back: PacketId,
     /// Flits of the lane's first packet that have not left the lane yet.
     left: u32,
-    /// Number of flits in the buffer.
     present: u32,
     /// Output lane that the router granted to the first packet in the lane.
     out: u8,
@@ -87,9 +86,7 @@ pub(super) struct CycleEngine {
     masks: Vec<Masks>,
     /// Credits of each output lane: free space in the buffer behind it, as far as the router knows.
     credits: Vec<u32>,
-    /// For each output lane, the input lane to which it was granted.
     owners: Vec<u8>,
-    /// For each output lane, the buffer into which it leads.
     down: Vec<u32>,
     /// For each buffer, the processor or output lane that receives a credit when a flit leaves the
     /// buffer.
@@ -101,7 +98,6 @@ pub(super) struct CycleEngine {
     sources: Vec<Source>,
     /// Credits of each processor: free space in the buffers of the local port into which it sends.
     source_credits: Vec<u32>,
-    /// Processors that may be able to send a flit.
     sending: BitSet,
     turns: Turns,
     /// Processors to be asked for a packet in this cycle. `asking_next` has the processors to be
@@ -527,14 +523,11 @@ impl CycleEngine {
         self.asking_next.push(node);
     }
 
-    /// Index of the first lane through which a node sends. The node's other lanes have the next
-    /// indices.
     fn first_lane(&self, node: Node) -> usize {
         let (router, port) = self.fabric.home(node);
         (router as usize) << self.shift | (port * self.channels)
     }
 
-    /// The node that sends through a given lane.
     fn node_of(&self, lane: usize) -> Node {
         let number = lane & ((1 << self.shift) - 1);
         self.fabric.node_at((lane >> self.shift) as Router, number / self.channels)

@@ -124,7 +124,6 @@ impl Fabric {
         self.wires.routers()
     }
 
-    /// Number of ports of a router, including local ports.
     pub(crate) fn ports(&self) -> usize {
         self.ports
     }
@@ -151,7 +150,6 @@ impl Fabric {
         at < self.nodes_each as usize && router < self.homes()
     }
 
-    /// Number of routers with nodes.
     pub(super) fn homes(&self) -> u32 {
         self.nodes / self.nodes_each
     }
@@ -179,7 +177,6 @@ impl Fabric {
         route.last().map_or_else(at_home, |leg| leg.class)
     }
 
-    /// Number of directed links between routers.
     pub(crate) fn links(&self) -> usize {
         self.next.iter().filter(|&&(next, _)| next != NOWHERE).count()
     }

@@ -37,7 +37,6 @@ pub(super) struct Grants {
     free: Vec<u64>,
     /// For each router, a mask of the groups of lanes for which heads of packets wait.
     wanted: Vec<u64>,
-    /// Routers in which lanes were requested or released since the last decisions.
     stirred: BitSet,
     fifo: Vec<Queue>,
     /// For each waiting lane, the lane behind it in the queue for its group of output lanes.
@@ -111,7 +110,6 @@ impl Grants {
         }
     }
 
-    /// Whether no router has to decide about lanes at present.
     pub(super) fn is_settled(&self) -> bool {
         self.stirred.is_empty()
     }

@@ -10,7 +10,6 @@ pub(super) struct Wheel<T> {
 }
 
 impl<T> Wheel<T> {
-    /// Creates a wheel for delays of at most `longest` cycles.
     pub(super) fn new(longest: Cycle) -> Wheel<T> {
         let slots = (longest as usize + 1).next_power_of_two();
         Wheel { slots: (0..slots).map(|_| Vec::new()).collect(), len: 0 }
@@ -43,7 +42,6 @@ impl<T> Wheel<T> {
         (now..now + self.slots.len() as Cycle).find(|&at| !self.slots[self.slot(at)].is_empty())
     }
 
-    /// All pending events, in no particular order.
     #[cfg(test)]
     pub(super) fn all(&self) -> impl Iterator<Item = &T> {
         self.slots.iter().flatten()

@@ -48,7 +48,6 @@ struct Lane {
     /// from which the last packet of this buffer comes.
     target: u32,
     feeder: u32,
-    /// Output lane that the router granted to the first packet in the buffer.
     output: u32,
     /// Extra cycles of the link that leads to this buffer, compared with latency 1.
     length: u32,

@@ -9,10 +9,8 @@ use crate::job::{After, Job, Time};
 /// of its user that ended last, if it is submitted soon after that end. Both jobs are then in one
 /// session.
 pub(crate) struct Sessions {
-    /// Longest think time between two jobs of one session.
     longest: f64,
     users: BTreeMap<String, User>,
-    /// Number of jobs submitted so far.
     count: u64,
 }
 

@@ -4,7 +4,6 @@ use crate::rng::Stream;
 
 use super::functions::normal_cdf;
 
-/// A distribution of integers between two bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Law {
     /// Every number from `min` to `max` with equal probability.
@@ -46,7 +45,6 @@ impl Law {
         }
     }
 
-    /// Returns every number that can be drawn, in order.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
         let (min, max) = self.bounds();
         (min..=max).filter(move |number| match self {

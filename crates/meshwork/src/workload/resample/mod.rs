@@ -16,7 +16,6 @@ use super::{Submissions, WorkloadContext, WorkloadError};
 
 struct ResampleEntry {
     about: About,
-    /// Whether this method of resampling needs the owners of jobs.
     asks_for_owners: bool,
     /// Makes the jobs of a resampled log from the jobs of the original log, given in order of
     /// arrival.
@@ -42,7 +41,6 @@ const PERIOD: Param = Param::new("period", Kind::Number(Range::Positive)).is("60
 
 /// A method of resampling with its parameters.
 struct Resampling {
-    /// Path of the parameters in the study, for error messages.
     key: String,
     params: Params,
 }

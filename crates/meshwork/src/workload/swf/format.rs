@@ -431,7 +431,6 @@ impl Lines {
         Ok(read)
     }
 
-    /// Number of the line read last, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
@@ -440,7 +439,6 @@ impl Lines {
         &self.path
     }
 
-    /// Creates an error about the line read last.
     #[cold]
     pub(super) fn error(&self, what: impl std::fmt::Display) -> WorkloadError {
         WorkloadError(format!("{}:{}: {what}", self.path, self.line))

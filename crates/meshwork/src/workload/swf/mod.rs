@@ -216,7 +216,6 @@ struct Log {
     /// Jobs held back for sorting, in order of submission and, within one instant, in file order.
     held: VecDeque<Plain>,
     reorder: usize,
-    /// Submission time of the job returned last.
     released: f64,
     choice: Choice,
     /// Number of lines read so far, without comments. `passed` counts the lines that were not

@@ -16,7 +16,6 @@ use crate::topology::{Grid, Node};
 pub(super) struct BestBase {
     rotation: Rotation,
     corners: bool,
-    /// Scratch buffers, which copies of the allocator share.
     scratch: Arc<Mutex<Scratch>>,
 }
 

@@ -35,7 +35,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// The boundary search strategy, which `best_fit` and `corner_boundary_search` also use.
 #[derive(Clone)]
 pub(crate) struct BoundarySearch {
     best: BestBase,

@@ -23,7 +23,6 @@ pub(super) struct Contact {
 }
 
 impl Contact {
-    /// Creates the counter for a grid on which all nodes are free.
     pub(super) fn new(grid: &Grid, count_walls: bool) -> Contact {
         let turned = (grid.dimensions() > 1).then(|| {
             let mut rings = grid.rings().to_vec();
@@ -141,7 +140,6 @@ impl Faces {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }
 
-    /// Total number of nodes of the faces in this set, for a block with the given sides.
     pub(super) fn area(self, sides: &[u32]) -> u64 {
         let nodes: u32 = sides.iter().product();
         let in_pairs = sides.iter().enumerate();

@@ -77,7 +77,6 @@ pub struct Anchors {
 struct Found {
     torus: usize,
     entry: usize,
-    /// Corner cells of the boxes that no criterion has rejected so far.
     bases: NodeSet,
     /// Costs of the boxes by the criteria that compare boxes of different shapes; lower costs are
     /// better.

@@ -22,11 +22,8 @@ use super::lanes::{LANES, Lanes};
 /// **O(l · r / 8)** for each pair of a node and a plane, with *l* lower dimensions and radii up to
 /// *r*.
 pub(super) struct Planes {
-    /// Number of dimensions of a plane.
     pub(super) lower: usize,
-    /// Number of nodes of a plane.
     pub(super) nodes: usize,
-    /// Number of nodes of the grid.
     all: usize,
     /// For each lower dimension, the number of free nodes at each distance from each node.
     ///
@@ -39,7 +36,6 @@ pub(super) struct Planes {
     /// taken. The second is the radius plus 1, and the third is the centre in the current plane.
     /// All counts for the radius index 0 are zero, because they stand for coordinates out of reach.
     taken: Vec<Vec<u16>>,
-    /// Number of radii in the table `taken`.
     radii: usize,
     /// Distance of each plane from the plane that contains the centres.
     away: Vec<u32>,

@@ -72,7 +72,6 @@ pub struct Entry {
     shape: Shape,
     /// For each axis and coordinate, its rank in the order of trial; `None` if no box begins there.
     order: [Vec<Option<u32>>; 3],
-    /// Corner cells of all boxes of the shape.
     bases: NodeSet,
     /// Corner cells of all boxes, in the order in which they are tried; empty on a large torus.
     in_order: Vec<u32>,
@@ -159,7 +158,6 @@ pub(super) struct View {
     /// equal.
     by_weight: Vec<(u32, NodeSet)>,
     required: Option<NodeSet>,
-    /// Whether all required nodes lie in the torus.
     holds_required: bool,
     ends: Option<Ends>,
 }
