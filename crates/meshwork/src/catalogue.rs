@@ -7,9 +7,7 @@ use crate::network::pattern::{self, PATTERNS, PatternEntry};
 use crate::network::{self, NETWORKS, NetworkEntry};
 use crate::observe::metrics::{self, METRICS, Measure, MetricEntry};
 use crate::presets::{self, MACHINES, MachineEntry};
-use crate::registry::{
-    About, Added, DefaultValue, EntrySource, Family, Kind, ListedEntry, Param, Range, abouts,
-};
+use crate::registry::{About, Added, EntrySource, Family, Kind, ListedEntry, Param, Range, abouts};
 use crate::sched::{self, SCHEDULERS, SchedulerEntry};
 use crate::select::{self, SELECTORS, SelectorEntry};
 use crate::sizing::{self, SIZINGS, SizingEntry};
@@ -25,19 +23,13 @@ pub static SITE_FAMILY: Family = Family {
     key: "topology",
     entries: || abouts(TOPOLOGIES),
     common: &[
-        Param {
-            name: "speed",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("1.0"),
-            help: "how many times faster than the workload's own machine it runs a job; where \
+        Param::new("speed", Kind::Number(Range::Positive)).is("1.0").help(
+            "how many times faster than the workload's own machine it runs a job; where \
                    `machine.speeds` draws a speed, that is multiplied by it",
-        },
-        Param {
-            name: "allocator",
-            kind: Kind::Component(&alloc::FAMILY),
-            default: DefaultValue::Absent("the allocator of the scenario"),
-            help: "the allocator of this site, where sites differ",
-        },
+        ),
+        Param::new("allocator", Kind::Component(&alloc::FAMILY))
+            .absent("the allocator of the scenario")
+            .help("the allocator of this site, where sites differ"),
     ],
 };
 
@@ -249,16 +241,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_not_added() {
-        use crate::registry::{DefaultValue, Kind, Param};
+        const DEPTH: Param = Param::new("depth", Kind::Integer(1, 9)).is("0").help("how deep");
         static MINE: SchedulerEntry =
-            sched::fcfs::ENTRY.described(sched::fcfs::ENTRY.about.renamed("mine").params(&[
-                Param {
-                    name: "depth",
-                    kind: Kind::Integer(1, 9),
-                    default: DefaultValue::Is("0"),
-                    help: "how deep",
-                },
-            ]));
+            sched::fcfs::ENTRY.described(sched::fcfs::ENTRY.about.renamed("mine").params(&[DEPTH]));
         let refused = Catalogue::standard().with(&MINE).unwrap_err();
         assert_eq!(
             refused.to_string(),

@@ -1,24 +1,17 @@
 //! Random speeds for the sites of a machine, with a given variance.
 
-use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range};
+use crate::registry::{Kind, Param, Params, Problem, Range};
 use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 
 /// Keys of the table `machine.speeds`.
 pub static PARAMS: &[Param] = &[
-    Param {
-        name: "variance",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Required,
-        help: "the variance of the speeds over the sites (with n - 1), whose mean is 1",
-    },
-    Param {
-        name: "capacity_conserving",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "whether they are then scaled so that all processors together are as fast as if \
+    Param::new("variance", Kind::Number(Range::NonNegative))
+        .help("the variance of the speeds over the sites (with n - 1), whose mean is 1"),
+    Param::new("capacity_conserving", Kind::Flag).is("false").help(
+        "whether they are then scaled so that all processors together are as fast as if \
                nothing had been drawn",
-    },
+    ),
 ];
 
 /// Minimum speed of a site. The speeds of all sites are drawn again if one of them is lower.

@@ -430,10 +430,7 @@ fn pass<const ONLY_JOBS: bool>(
 }
 #[inline]
 fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
+    one.into_iter().chain(other).min()
 }
 
 #[cold]

@@ -18,4 +18,5 @@ pub(crate) mod squarest;
 pub use bases::FreeBases;
 pub use block::{Block, Placement};
 pub use nodeset::NodeSet;
+pub(crate) use nodeset::bits;
 pub use parts::{NodePart, PartAmounts, Parts};

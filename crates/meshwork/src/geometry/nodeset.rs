@@ -150,13 +150,9 @@ impl NodeSet {
 
     /// The nodes of the set, lowest first.
     pub fn iter(&self) -> impl Iterator<Item = Node> + '_ {
-        self.words.iter().enumerate().flat_map(|(index, &word)| {
-            std::iter::successors((word != 0).then_some(word), |&rest| {
-                let rest = rest & (rest - 1);
-                (rest != 0).then_some(rest)
-            })
-            .map(move |rest| index as u32 * 64 + rest.trailing_zeros())
-        })
+        (0..)
+            .zip(&self.words)
+            .flat_map(|(index, &word)| bits(word).map(move |bit| index * 64 + bit))
     }
 
     /// Resizes this buffer to end with the last word of `other` that is not 0. Its contents are
@@ -530,6 +526,12 @@ impl NodeSet {
             *last &= (1 << (self.len % 64)) - 1;
         }
     }
+}
+
+/// Numbers of the bits of a word that are 1, lowest first.
+pub(crate) fn bits(word: u64) -> impl Iterator<Item = u32> {
+    let all = std::iter::successors(Some(word), |rest| Some(rest & rest.wrapping_sub(1)));
+    all.take_while(|rest| *rest != 0).map(u64::trailing_zeros)
 }
 
 /// Calls `visit(index, mask)` for every word that has some of the `count` bits from `start` on.

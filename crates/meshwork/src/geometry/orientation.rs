@@ -1,7 +1,7 @@
 //! The orientations (orders of its sides) in which a block may be placed.
 
 use crate::job::Dims;
-use crate::registry::{DefaultValue, Param, Params, Words};
+use crate::registry::{Param, Params, Words};
 
 /// Whether a block may be placed with its sides along other dimensions than requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +23,10 @@ impl Rotation {
     pub const TURNING: Param = Rotation::param("\"if_needed\"");
 
     const fn param(default: &'static str) -> Param {
-        Param {
-            name: "rotation",
-            kind: ROTATIONS.kind(),
-            default: DefaultValue::Is(default),
-            help: "whether a block may be turned: never, only when it does not fit as requested, \
+        Param::new("rotation", ROTATIONS.kind()).is(default).help(
+            "whether a block may be turned: never, only when it does not fit as requested, \
                    or whichever orientation scores best",
-        }
+        )
     }
 
     /// Reads the parameter `rotation` of an allocator.

@@ -21,7 +21,7 @@ use crate::facility::SiteAhead;
 use crate::job::{JobId, Request, Time};
 use crate::machine::{Placement, Site};
 use crate::offer::ManagedSite;
-use crate::registry::{DefaultValue, Kind, Param, Params, Problem, resolve_in};
+use crate::registry::{Kind, Param, Params, Problem, resolve_in};
 use crate::scenario::BYTES_PER_NODE;
 use crate::scenario::nodes::split_types;
 use crate::scenario::sites::{SiteSpec, allocators_for, resolve_machine, split_machine};
@@ -31,20 +31,12 @@ use crate::workload::{SHAPE, SHAPES};
 
 /// Keys of the table from which a pool is read, except `machine`.
 pub static PARAMS: &[Param] = &[
-    Param {
-        name: "allocator",
-        kind: Kind::Component(&alloc::FAMILY),
-        default: DefaultValue::Absent(
-            "first_fit on meshes, tori and hypercubes, naive on flat machines",
-        ),
-        help: "which free processors a request gets",
-    },
-    Param {
-        name: "seed",
-        kind: Kind::Integer(0, i64::MAX as u64),
-        default: DefaultValue::Is("1"),
-        help: "the seed of an allocator that draws",
-    },
+    Param::new("allocator", Kind::Component(&alloc::FAMILY))
+        .absent("first_fit on meshes, tori and hypercubes, naive on flat machines")
+        .help("which free processors a request gets"),
+    Param::new("seed", Kind::Integer(0, i64::MAX as u64))
+        .is("1")
+        .help("the seed of an allocator that draws"),
     SHAPE,
     ORDER,
     WITHIN,

@@ -4,7 +4,7 @@ use crate::alloc::parts::nodes::{ORDER, WITHIN};
 use crate::engine::Passes;
 use crate::observe::metrics;
 use crate::observe::recorder::SizeClasses;
-use crate::registry::{DefaultValue, Kind, Param, Range, Words};
+use crate::registry::{Kind, Param, Range, Words};
 use crate::{alloc, energy, failures, network, sched, select, sizing, workload};
 
 pub(super) static PASSES: Words<Passes, 2> =
@@ -68,15 +68,12 @@ pub static MEASURE: &[Param] = &[
     Param::new("time", Kind::Number(Range::Positive))
         .absent("until the workload is done")
         .help("time after the first arrival at which the run ends"),
-    Param {
-        name: "metrics",
-        kind: Kind::Names(&metrics::FAMILY),
-        default: DefaultValue::Absent(
-            "most of them: no quantiles, nor `slowdown`, `queue_seen` and `padding`; those of messages \
-             only where jobs send some",
-        ),
-        help: "what is measured",
-    },
+    Param::new("metrics", Kind::Names(&metrics::FAMILY))
+        .absent(
+            "most of them: no quantiles, nor `slowdown`, `queue_seen` and `padding`; those of \
+             messages only where jobs send some",
+        )
+        .help("what is measured"),
     Param::new("slowdown_threshold", Kind::Number(Range::NonNegative)).is("10.0").help(
         "shorter run times count as this much in the bounded slowdown, in the unit of the jobs' \
              times: 10 seconds in a log, and 10 hours where the times of a model are in hours",

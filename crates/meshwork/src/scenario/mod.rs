@@ -15,7 +15,7 @@ use crate::catalogue::Catalogue;
 use crate::energy::Energy;
 use crate::engine::{Names, RunError, Setup, Simulation};
 use crate::facility::Facility;
-use crate::failures::{self, Failures, Outages};
+use crate::failures::{self, Failures};
 use crate::job::{Cause, Job, Pieces, Request, Time};
 use crate::network::{self, Network, NetworkContext, NetworkEntry};
 use crate::observe::ledger::Ledger;
@@ -418,29 +418,26 @@ impl Scenario {
         inputs: &dyn workload::Inputs,
     ) -> Result<Setup, RunError> {
         let scheduler = self.params.component("scheduler", &sched::FAMILY);
+        let seed = self.params.integer("seed");
+        let outages = self
+            .failures
+            .as_ref()
+            .map(|failures| failures.outages(&self.topologies(), seed, replication, inputs));
         Ok(Setup {
-            facility: self.facility(replication, inputs)?,
+            facility: self
+                .facility_with(replication, &self.typical(replication, inputs)?)
+                .map_err(bug)?,
             scheduler: (self.parts.scheduler.0.build)(&scheduler, &self.topologies())
                 .map_err(bug)?,
             network: self.network(replication).map_err(bug)?,
             kill_at_estimate: scheduler.flag("kill_at_estimate"),
             passes: self.params.meaning("passes", &PASSES),
             time: self.params.nested("measure").get_number("time"),
-            outages: self.outages(replication, inputs)?,
+            outages: outages.transpose()?,
             access: self.access.clone(),
             energy: self.energy.clone(),
             names: Names { resizes: self.parts.scheduler.0.malleable, ..Names::default() },
         })
-    }
-
-    fn outages(
-        &self,
-        replication: u64,
-        inputs: &dyn workload::Inputs,
-    ) -> Result<Option<Outages>, RunError> {
-        let Some(failures) = &self.failures else { return Ok(None) };
-        let seed = self.params.integer("seed");
-        Ok(Some(failures.outages(&self.topologies(), seed, replication, inputs)?))
     }
 
     /// Variant of [`run`](Scenario::run) with the given components and jobs.
@@ -547,15 +544,6 @@ impl Scenario {
             }
         }
         Ok(typical)
-    }
-
-    fn facility(
-        &self,
-        replication: u64,
-        inputs: &dyn workload::Inputs,
-    ) -> Result<Facility, RunError> {
-        let typical = self.typical(replication, inputs)?;
-        self.facility_with(replication, &typical).map_err(bug)
     }
 
     fn facility_with(&self, replication: u64, typical: &[Pieces]) -> Result<Facility, Problem> {

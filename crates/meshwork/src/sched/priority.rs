@@ -65,25 +65,16 @@ static PARAMS: &[Param] = &[
              share",
     ),
     SHARES,
-    Param {
-        name: "queues",
-        kind: Kind::Tables(&[
-            Param {
-                name: "name",
-                kind: Kind::Text,
-                default: DefaultValue::Required,
-                help: "the queue, as the log or the table has it",
-            },
-            Param {
-                name: "priority",
-                kind: Kind::Number(Range::NonNegative),
-                default: DefaultValue::Required,
-                help: "its priority; that of queues which are not named is 0",
-            },
+    Param::new(
+        "queues",
+        Kind::Tables(&[
+            Param::new("name", Kind::Text).help("the queue, as the log or the table has it"),
+            Param::new("priority", Kind::Number(Range::NonNegative))
+                .help("its priority; that of queues which are not named is 0"),
         ]),
-        default: DefaultValue::Absent("all queues have the priority 0"),
-        help: "the priorities of queues",
-    },
+    )
+    .absent("all queues have the priority 0")
+    .help("the priorities of queues"),
     Param::new("preempt", PREEMPT.kind()).is("\"none\"").help(
         "whether running jobs make room for those of queues with a higher priority: they wait \
              again and begin anew, or are suspended and go on where they were",

@@ -2,34 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range};
+use crate::registry::{Kind, Param, Params, Problem, Range};
 
-pub(super) const HALF_LIFE: Param = Param {
-    name: "half_life",
-    kind: Kind::Or(&["none"], &Kind::Number(Range::Positive)),
-    default: DefaultValue::Is("604800"),
-    help: "after how long half of what a user has had is forgotten: a week of a log's seconds; \"none\" never forgets",
-};
+pub(super) const HALF_LIFE: Param =
+    Param::new("half_life", Kind::Or(&["none"], &Kind::Number(Range::Positive))).is("604800").help(
+        "after how long half of what a user has had is forgotten: a week of a log's seconds; \
+         \"none\" never forgets",
+    );
 
-pub(super) const SHARES: Param = Param {
-    name: "shares",
-    kind: Kind::Tables(&[
-        Param {
-            name: "user",
-            kind: Kind::Text,
-            default: DefaultValue::Required,
-            help: "the user, as the log or the table has it",
-        },
-        Param {
-            name: "share",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Required,
-            help: "that user's share; of those who are not named each has 1",
-        },
+pub(super) const SHARES: Param = Param::new(
+    "shares",
+    Kind::Tables(&[
+        Param::new("user", Kind::Text).help("the user, as the log or the table has it"),
+        Param::new("share", Kind::Number(Range::Positive))
+            .help("that user's share; of those who are not named each has 1"),
     ]),
-    default: DefaultValue::Absent("all users have the same share"),
-    help: "what users are to have of the machine, beside each other",
-};
+)
+.absent("all users have the same share")
+.help("what users are to have of the machine, beside each other");
 
 /// Value of the parameter `half_life`; infinite if use never decays.
 pub(super) fn half_life(params: &Params) -> f64 {

@@ -217,8 +217,7 @@ fn hours(params: &Params) -> Result<[f64; 24], Problem> {
         params.refusal("hours", says)
     })?;
     if total < 1e-9 {
-        let says = "is 0 throughout, but jobs must arrive in some hour";
-        return Err(params.refusal("hours", says));
+        return Err(params.refusal("hours", "is 0 throughout, but jobs must arrive in some hour"));
     }
     Ok(hours)
 }

@@ -175,8 +175,7 @@ impl Class {
             return Err(params.problem(key.unwrap_or("processors"), says));
         }
         if u_hi > 31.0 {
-            let says = format!("is {u_hi}, but must be at most 31");
-            return Err(params.refusal("u_hi", says));
+            return Err(params.refusal("u_hi", format!("is {u_hi}, but must be at most 31")));
         }
         let arar = own("arar", self.arar);
         if arar * self.gap.shape * self.gap.scale > MAX_LOG_GAP {

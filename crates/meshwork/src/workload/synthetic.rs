@@ -2,7 +2,7 @@
 //! streams of its own.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range, Words};
+use crate::registry::{About, Kind, LARGEST, Param, Params, Problem, Range, Words};
 use crate::rng::Stream;
 
 use super::distribution::runtimes::exponential;
@@ -17,12 +17,10 @@ pub(super) const ARRIVAL_RATE: Param = Param::new("arrival_rate", Kind::Number(R
     .absent("`load` or `mean_interarrival` is given")
     .help("jobs that arrive in a unit of time, on average");
 
-pub(super) const MEAN_INTERARRIVAL: Param = Param {
-    name: "mean_interarrival",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Absent("`load` or `arrival_rate` is given"),
-    help: "time from one arrival to the next, on average",
-};
+pub(super) const MEAN_INTERARRIVAL: Param =
+    Param::new("mean_interarrival", Kind::Number(Range::Positive))
+        .absent("`load` or `arrival_rate` is given")
+        .help("time from one arrival to the next, on average");
 
 pub(super) const RUN_TIMES: Param =
     Param::new("runtimes", Kind::Component(&RUNTIMES)).help("the distribution of run times");

@@ -10,7 +10,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::ranked::of_set;
 use crate::job::{Constraints, Inside, Request, Time, hostlist};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
+use crate::registry::{About, Kind, Param, Params, Problem};
 use crate::topology::{Grid, Node, Topology, Wiring};
 
 use super::{Decision, Ends, NodeRequest, Nodes, Rule, SlurmMessage, decide, find};
@@ -32,20 +32,12 @@ pub(super) const HOSTS: Param = Param::new("hosts", Kind::Text).absent("their nu
          jobs require and exclude nodes",
 );
 
-pub(super) const PARTITIONS: Param = Param {
-    name: "partitions",
-    kind: Kind::Tables(&[
-        Param {
-            name: "name",
-            kind: Kind::Text,
-            default: DefaultValue::Required,
-            help: "its name, as jobs have it",
-        },
-        NODES,
-    ]),
-    default: DefaultValue::Absent("every partition is the whole machine"),
-    help: "the partitions that jobs may name, each with its nodes; a job of any other never starts",
-};
+pub(super) const PARTITIONS: Param = Param::new(
+    "partitions",
+    Kind::Tables(&[Param::new("name", Kind::Text).help("its name, as jobs have it"), NODES]),
+)
+.absent("every partition is the whole machine")
+.help("the partitions that jobs may name, each with its nodes; a job of any other never starts");
 
 pub(super) const NODES: Param = Param::new("nodes", Kind::Integers(0, (1 << 24) - 1))
     .help("its nodes, by their numbers; one that the machine does not have is never free");

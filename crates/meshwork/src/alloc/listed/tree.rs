@@ -9,7 +9,7 @@ use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
 use super::runs::Runs;
 use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
-use crate::geometry::NodeSet;
+use crate::geometry::{NodeSet, bits};
 use crate::job::Inside;
 use crate::registry::{About, Kind, Param, Params, Problem};
 use crate::topology::Node;
@@ -247,14 +247,11 @@ impl Tree {
                 Some(parts) => parts.iter().map(|&part| sums[part]).sum(),
                 None => {
                     let first = self.switches[i].words.start as u32;
-                    let mut sum = 0;
-                    for (word, mut bits) in (first..).zip(self.words(i, set)) {
-                        while bits != 0 {
-                            sum += of(word * 64 + bits.trailing_zeros());
-                            bits &= bits - 1;
-                        }
-                    }
-                    sum
+                    let words = (first..).zip(self.words(i, set));
+                    words
+                        .flat_map(|(at, word)| bits(word).map(move |bit| at * 64 + bit))
+                        .map(&of)
+                        .sum()
                 }
             };
         }

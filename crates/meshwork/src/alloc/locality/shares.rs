@@ -24,7 +24,9 @@ impl Allocator for Local {
         let Ask { request, site, .. } = ask;
         let wanted = site.count_if_free(request)?;
         if self.domain == Domain::Leaves {
-            return Some(self.on_few_leaves(site, wanted));
+            let mut nodes = Vec::with_capacity(wanted as usize);
+            self.take_from_leaves(site.free(), 0, self.nodes, wanted, &mut nodes);
+            return Some(in_order(site.grid(), nodes));
         }
         let groups = self.groups(site.free());
         let is_spread =
@@ -63,12 +65,6 @@ impl Local {
     fn groups(&self, free: &NodeSet) -> Vec<Share> {
         let group = self.tiers.group;
         (0..self.nodes / group).map(|at| (at, free.count_range(at * group, group))).collect()
-    }
-
-    fn on_few_leaves(&self, site: &Site, wanted: u32) -> Placement {
-        let mut nodes = Vec::with_capacity(wanted as usize);
-        self.take_from_leaves(site.free(), 0, self.nodes, wanted, &mut nodes);
-        in_order(site.grid(), nodes)
     }
 
     /// Selects in each group the number of free nodes given by `shares`, on as few leaves as

@@ -1,5 +1,7 @@
 //! Sets of cores of one node.
 
+use crate::geometry::bits;
+
 /// Set of cores of one node, where cores are numbered through, socket by socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoreSet([u64; 8]);
@@ -70,12 +72,7 @@ impl CoreSet {
 
     /// The cores of the set, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..).zip(&self.0).flat_map(|(word, &bits)| {
-            std::iter::successors((bits != 0).then_some(bits), |bits| {
-                Some(bits & (bits - 1)).filter(|rest| *rest != 0)
-            })
-            .map(move |bits| word * 64 + bits.trailing_zeros())
-        })
+        (0..).zip(&self.0).flat_map(|(index, &word)| bits(word).map(move |bit| index * 64 + bit))
     }
 
     /// Adds all cores of another set.

@@ -1,11 +1,9 @@
 //! Free list: lists of disjoint free subcubes, one list for each dimension of subcubes.
 
-use std::collections::BTreeMap;
-
 use super::CubeLists;
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, RecallError, flag};
 use crate::form::{Asks, Finds};
-use crate::geometry::cube::{CubeSearch, Subcube};
+use crate::geometry::cube::CubeSearch;
 use crate::job::Request;
 use crate::machine::{Placement, Site};
 use crate::registry::About;
@@ -42,7 +40,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         let dimension = topology.grid().dimensions() as u32;
         Ok(Box::new(FreeList {
             strict: params.flag("strict_lists"),
-            lists: CubeLists::new(dimension, along_the_highest),
+            lists: CubeLists::new(dimension, |_, among, _| among.ilog2()),
             search: CubeSearch::new(dimension),
         }))
     },
@@ -61,10 +59,6 @@ struct FreeList {
     strict: bool,
     lists: CubeLists,
     search: CubeSearch,
-}
-
-fn along_the_highest(_cube: Subcube, among: u32, _masks: &BTreeMap<u32, u32>) -> u32 {
-    among.ilog2()
 }
 
 impl Allocator for FreeList {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::Subcube;
-use crate::geometry::NodeSet;
+use crate::geometry::{NodeSet, bits};
 use crate::topology::Node;
 
 /// For each dimension `d` below 6, a word with a set bit for each node with coordinate 0 along `d`.
@@ -140,11 +140,7 @@ impl Bases<'_> {
         let Bases { words, mask, whole } = *self;
         words.iter().enumerate().flat_map(move |(index, &word)| {
             let high = spread(index as u32, mask, whole);
-            std::iter::successors((word != 0).then_some(word), |&rest| {
-                let rest = rest & (rest - 1);
-                (rest != 0).then_some(rest)
-            })
-            .map(move |rest| Subcube { base: high | rest.trailing_zeros(), mask })
+            bits(word).map(move |bit| Subcube { base: high | bit, mask })
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The parameters of the wormhole network in studies.
 
 use super::{ClassRule, Lanes, MAX_FLITS, Preset, Routing, Upward, WormholeConfig};
-use crate::registry::{DefaultValue as Left, Kind, Param, Params, Problem, Words};
+use crate::registry::{Kind, Param, Params, Problem, Words};
 use crate::topology::Topology;
 
 static PRESETS: Words<Preset, 2> =
@@ -26,32 +26,26 @@ pub(crate) const TIMING: Param = Param::new("timing", PRESETS.kind())
     .is("\"procsimity\"")
     .help("whose router it is: what takes how many cycles, and who goes first");
 
-pub(crate) const ROUTER_DELAY: Param = Param {
-    name: "router_delay",
-    kind: Kind::Integer(0, MAX_FLITS as u64),
-    default: Left::Is("3"),
-    help: "cycles in which a router of `procsimity` routes a head",
-};
+pub(crate) const ROUTER_DELAY: Param =
+    Param::new("router_delay", Kind::Integer(0, MAX_FLITS as u64))
+        .is("3")
+        .help("cycles in which a router of `procsimity` routes a head");
 
-pub(crate) const PACKET_LENGTH: Param = Param {
-    name: "packet_length",
-    kind: Kind::Integer(1, MAX_FLITS as u64),
-    default: Left::Is("8"),
-    help: "flits in a packet, which is one message",
-};
+pub(crate) const PACKET_LENGTH: Param =
+    Param::new("packet_length", Kind::Integer(1, MAX_FLITS as u64))
+        .is("8")
+        .help("flits in a packet, which is one message");
 
 pub(crate) const BUFFER: Param = Param::new("buffer", Kind::Integer(1, MAX_FLITS as u64))
     .is("2")
     .help("flits that the buffer of a lane holds");
 
-pub(super) const VIRTUAL_CHANNELS: Param = Param {
-    name: "virtual_channels",
-    kind: Kind::Integer(1, 64),
-    default: Left::Absent(
-        "2 where there are rings, 2 on a dragonfly, or 3 where packets may take a detour, 1 elsewhere",
-    ),
-    help: "lanes of each link",
-};
+pub(super) const VIRTUAL_CHANNELS: Param = Param::new("virtual_channels", Kind::Integer(1, 64))
+    .absent(
+        "2 where there are rings, 2 on a dragonfly, or 3 where packets may take a detour, 1 \
+         elsewhere",
+    )
+    .help("lanes of each link");
 
 pub(super) const CLASS: Param = Param::new("class", CLASS_RULES.kind()).is("\"static\"").help(
     "which class of lanes a packet uses on a ring: one for all of its way, or another from the \
@@ -75,34 +69,29 @@ pub(super) const ROUTING: Param =
 
 /// Parameter for the routing in the networks `hops` and `link_load`. These networks have no queues,
 /// so their routing cannot adapt to the lengths of queues.
-pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
-    name: "routing",
-    kind: Kind::Choice(&["minimal", "valiant"]),
-    default: Left::Absent("\"minimal\""),
-    help: "ways between groups of a dragonfly: the direct link, or by a group that is drawn",
-};
+pub(crate) const OBLIVIOUS_ROUTING: Param =
+    Param::new("routing", Kind::Choice(&["minimal", "valiant"]))
+        .absent("\"minimal\"")
+        .help("ways between groups of a dragonfly: the direct link, or by a group that is drawn");
 
-pub(super) const UGAL_THRESHOLD: Param = Param {
-    name: "ugal_threshold",
-    kind: Kind::Integer(0, MAX_FLITS as u64),
-    default: Left::Absent("30 with `timing = \"booksim\"`, else 0"),
-    help: "flits by which the first link of the direct way has to hold more than twice that of the other way \
-           before `ugal` takes the other",
-};
+pub(super) const UGAL_THRESHOLD: Param =
+    Param::new("ugal_threshold", Kind::Integer(0, MAX_FLITS as u64))
+        .absent("30 with `timing = \"booksim\"`, else 0")
+        .help(
+            "flits by which the first link of the direct way has to hold more than twice that of \
+             the other way before `ugal` takes the other",
+        );
 
-pub(crate) const LOCAL_LATENCY: Param = Param {
-    name: "local_latency",
-    kind: Kind::Integer(1, MAX_FLITS as u64),
-    default: Left::Absent("1"),
-    help: "cycles in which a flit crosses a link, or a credit on its way back; on a dragonfly one within a group",
-};
+pub(crate) const LOCAL_LATENCY: Param =
+    Param::new("local_latency", Kind::Integer(1, MAX_FLITS as u64)).absent("1").help(
+        "cycles in which a flit crosses a link, or a credit on its way back; on a dragonfly one \
+         within a group",
+    );
 
-pub(crate) const GLOBAL_LATENCY: Param = Param {
-    name: "global_latency",
-    kind: Kind::Integer(1, MAX_FLITS as u64),
-    default: Left::Absent("1"),
-    help: "the same for a link between groups of a dragonfly",
-};
+pub(crate) const GLOBAL_LATENCY: Param =
+    Param::new("global_latency", Kind::Integer(1, MAX_FLITS as u64))
+        .absent("1")
+        .help("the same for a link between groups of a dragonfly");
 
 impl WormholeConfig {
     /// Reads the configuration of a network. Without parameters for lanes, the defaults are used.

@@ -7,8 +7,8 @@ use toml::{Table, Value};
 
 use crate::job::{Dims, Pieces, Request, WHOLE_SHARE};
 use crate::registry::{
-    About, DefaultValue, Family, Kind, LARGEST, Param, Params, Problem, Range, Words, abouts,
-    named, resolve, with_article,
+    About, Family, Kind, LARGEST, Param, Params, Problem, Range, Words, abouts, named, resolve,
+    with_article,
 };
 use crate::rng::Stream;
 use crate::topology::types::NodeTypes;
@@ -199,14 +199,12 @@ impl Sizes {
 /// The distribution of the requests for pieces that a study lists, each with its share of jobs.
 fn vectors(params: &Params, sites: &[Topology]) -> Result<Sizes, Problem> {
     if params.has("form") {
-        let says = "is of counts and sides, and pieces have none";
-        return Err(params.refusal("form", says));
+        return Err(params.refusal("form", "is of counts and sides, and pieces have none"));
     }
     let tables = params.get_tables("of").unwrap_or_default();
     let total: f64 = tables.iter().map(|table| table.number("share")).sum();
     if tables.is_empty() || total < 1e-9 {
-        let says = "needs a table with a share above 0";
-        return Err(params.refusal("of", says));
+        return Err(params.refusal("of", "needs a table with a share above 0"));
     }
     let (mut all, mut sum, mut means) = (Vec::new(), 0.0, [0.0; 4]);
     for table in &tables {
@@ -496,14 +494,11 @@ const MIN: Param = Param::new("min", Kind::Integers(0, MAX_SIZE))
     .absent("1; 0 for a subcube")
     .help("the smallest size: one number, or one for each side of a block");
 
-const MAX: Param = Param {
-    name: "max",
-    kind: Kind::Integers(0, MAX_SIZE),
-    default: DefaultValue::Absent(
+const MAX: Param = Param::new("max", Kind::Integers(0, MAX_SIZE))
+    .absent(
         "of the largest site: the sides, the shortest side, the dimension less 1, all processors",
-    ),
-    help: "the largest size: one number, or one for each side of a block",
-};
+    )
+    .help("the largest size: one number, or one for each side of a block");
 
 static UNIFORM: SizeEntry = SizeEntry {
     about: About::new("uniform", "every size from `min` to `max` equally often")

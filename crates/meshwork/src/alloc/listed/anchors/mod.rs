@@ -13,14 +13,16 @@ use super::{Ends, NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 use crate::topology::Wiring;
 use parameters::{PLACEMENT, TORUS};
 use torus::View;
 
 /// Registry entry of the allocator `anchors`.
-pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "boxes of listed shapes at listed places of a torus of three dimensions")
-        .definition("A list of placements says which boxes a job may get: each has sides, a \
+pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
+    About::new("anchors", "boxes of listed shapes at listed places of a torus of three dimensions")
+        .definition(
+            "A list of placements says which boxes a job may get: each has sides, a \
             spacing from one box to the next along each axis, and a seed, where the first stands; \
             boxes wrap around. Shapes are never turned. A job of as many nodes as a placement has \
             gets one of its free boxes, and `criteria` decides which: each leaves the best of what \
@@ -31,39 +33,40 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "bo
             along z first and x last. A job of several segments gets one box after the other, and \
             where boxes overlap other choices of the first are tried. A box with a hole is never \
             given. While no node of any torus is free, jobs get runs of the other nodes, as with \
-            `runs`.")
-        .complexity("O(p log s n / 64 + n) for p placements of the size with sides up to s on \
-             n nodes, whatever is free.")
+            `runs`.",
+        )
+        .complexity(
+            "O(p log s n / 64 + n) for p placements of the size with sides up to s on \
+             n nodes, whatever is free.",
+        )
         .source("Slurm 26.05, topology/torus3d, checked against its decisions")
         .params(&[
-            Param {
-                name: "placements",
-                kind: Kind::Tables(PLACEMENT),
-                default: DefaultValue::Absent(
-                    "boxes of 1, 2, 4, 8 … nodes, each twice the one before along one axis after the other, up to the whole torus",
-                ),
-                help: "the boxes that jobs may get, on every torus that has no list of its own",
-            },
+            Param::new("placements", Kind::Tables(PLACEMENT))
+                .absent(
+                    "boxes of 1, 2, 4, 8 … nodes, each twice the one before along one axis after \
+                     the other, up to the whole torus",
+                )
+                .help("the boxes that jobs may get, on every torus that has no list of its own"),
             Param::new("toruses", Kind::Tables(TORUS))
                 .absent("the machine itself, further dimensions as layers of z")
                 .help("the toruses, in the order in which they are tried"),
             Param::new("criteria", Kind::Names(&super::criteria::FAMILY))
                 .is("[\"weight\", \"next_size_destroyed\", \"fewest_idle_torus\", \"order\"]")
                 .help("what decides between free boxes, the first criterion first"),
-            Param::new("unlisted", Kind::Choice(&["round_up", "refuse"]))
-                .is("\"round_up\"")
-                .help(
-                    "whether a job of a size that no placement has gets the next larger one, or \
+            Param::new("unlisted", Kind::Choice(&["round_up", "refuse"])).is("\"round_up\"").help(
+                "whether a job of a size that no placement has gets the next larger one, or \
                      never starts",
-                ),
+            ),
             SEGMENT,
             WEIGHTS,
             HOSTS,
             PARTITIONS,
-        ]), |params, topology| Ok(Box::new(parameters::build(params, topology)?)))
-        .serves(&[Wiring::Torus, Wiring::Flat])
-        .asks(Asks::Constrained)
-        .finds(Finds::SomeBlocks);
+        ]),
+    |params, topology| Ok(Box::new(parameters::build(params, topology)?)),
+)
+.serves(&[Wiring::Torus, Wiring::Flat])
+.asks(Asks::Constrained)
+.finds(Finds::SomeBlocks);
 
 /// Placement rule of the allocator `anchors`: tori with listed boxes, and criteria to select a box.
 #[derive(Clone, Debug)]

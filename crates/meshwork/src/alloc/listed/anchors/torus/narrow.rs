@@ -42,7 +42,9 @@ impl Torus {
                 keep_cheapest(bases, &sum)
             }
             Criterion::Boundary => {
-                let contact = |base: u32| self.free_around(view, base, &self.entries[entry].shape);
+                let is_free = |cell: &u32| view.free.contains(*cell);
+                let around = |base: u32| self.cells_around(base, &self.entries[entry].shape);
+                let contact = |base: u32| around(base).filter(is_free).count() as u32;
                 let mut costs = vec![0_u32; self.grid.nodes() as usize];
                 bases.iter().for_each(|base| costs[base as usize] = contact(base));
                 keep_cheapest(bases, &costs)
@@ -115,11 +117,6 @@ impl Torus {
         }
         // The bits of non-negative numbers are ordered like their values.
         -(longest.to_bits() as i64)
-    }
-
-    /// Number of free cells beside the faces of a box. A cell beside two faces counts twice.
-    fn free_around(&self, view: &View, base: u32, shape: &Shape) -> u32 {
-        self.cells_around(base, shape).filter(|&cell| view.free.contains(cell)).count() as u32
     }
 
     /// Cells beside the faces of a box; a cell beside two faces is returned twice.
