@@ -162,10 +162,7 @@ impl Access {
     }
 
     pub(crate) fn home(&self, job: &Job) -> Option<usize> {
-        match partition_of(job) {
-            Some(name) => self.by_name.get(name).copied(),
-            None => self.default,
-        }
+        partition_of(job).map_or(self.default, |name| self.by_name.get(name).copied())
     }
 
     /// Whether each job must name its partition, because there are partitions but no default one.

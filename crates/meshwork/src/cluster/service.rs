@@ -359,10 +359,8 @@ impl Cluster<'_> {
         self.switch_off(site, &placement);
         self.changes += 1;
         self.state.down += u64::from(placement.len());
-        let event = match gpu {
-            None => Event::Down { site, node },
-            Some(gpu) => Event::GpuDown { site, node, gpu },
-        };
+        let event =
+            gpu.map_or(Event::Down { site, node }, |gpu| Event::GpuDown { site, node, gpu });
         self.observer.observe(self.now, &event);
         let expected = affected.expected;
         self.expect_back(service, at, expected);
@@ -425,10 +423,8 @@ impl Cluster<'_> {
             self.changes += 1;
             self.releases += 1;
             self.state.down -= u64::from(placement.len());
-            let event = match gpu {
-                None => Event::Up { site, node },
-                Some(gpu) => Event::GpuUp { site, node, gpu },
-            };
+            let event =
+                gpu.map_or(Event::Up { site, node }, |gpu| Event::GpuUp { site, node, gpu });
             self.observer.observe(self.now, &event);
             // A GPU may have failed while its node was out of service.
             for unit in affected_on(service, (site, node)) {

@@ -320,9 +320,8 @@ impl Recorder {
         };
         let mut classes: Vec<OwnerClass> = classes.iter().map(class).collect();
         let number = |name: &str| name.parse::<u64>().unwrap_or(u64::MAX);
-        classes.sort_by_key(|class| match &class.name {
-            Some(name) => (false, number(name)),
-            None => (true, 0),
+        classes.sort_by_key(|class| {
+            class.name.as_ref().map_or((true, 0), |name| (false, number(name)))
         });
         classes
     }

@@ -172,10 +172,8 @@ impl<R: Requests> Iterator for Synthetic<R> {
         self.number += 1;
         let request = self.requests.draw();
         let drawn = self.runtimes.draw(&mut self.runtime_stream);
-        let runtime = match self.spread_over {
-            Some(mean_nodes) => drawn * mean_nodes / request.nodes() as f64,
-            None => drawn,
-        };
+        let spread = |mean_nodes: f64| drawn * mean_nodes / request.nodes() as f64;
+        let runtime = self.spread_over.map_or(drawn, spread);
         Some(Ok(Submission::Job(Job::new(self.number, Time::new(self.clock), request, runtime))))
     }
 }

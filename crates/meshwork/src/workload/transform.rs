@@ -226,32 +226,25 @@ fn check(
         return Err(params.refusal("until", says));
     }
     let is_bounded = ends || params.has("first_jobs") || params.has("until");
-    let endless = |what: &str, is: &str| {
-        params.refusal(
-            what,
-            format!(
-                "{is}, but the workload `{}` never ends: give `{}` or `{}`",
-                params.name(),
-                key("first_jobs"),
-                key("until")
-            ),
-        )
-    };
-    if params.flag("shuffle") && !is_bounded {
-        return Err(endless("shuffle", "is true"));
-    }
-    if params.has("resample") && !is_bounded {
-        return Err(endless("resample", "resamples all jobs together"));
-    }
-    if params.has("scale") && !is_bounded {
-        return Err(endless("scale", "scales all jobs together"));
-    }
-    if dependencies::are_asked_for(params) && !is_bounded {
-        return Err(endless("dependencies", "links all jobs together"));
-    }
     let estimates = params.get_component("estimates", &ESTIMATES);
-    if !is_bounded && estimates.is_some_and(|model| estimates::holds_all(&model)) {
-        return Err(endless("estimates", "gives estimates to all jobs together"));
+    let hold_all = estimates.is_some_and(|model| estimates::holds_all(&model));
+    let of_all_jobs = [
+        (params.flag("shuffle"), "shuffle", "is true"),
+        (params.has("resample"), "resample", "resamples all jobs together"),
+        (params.has("scale"), "scale", "scales all jobs together"),
+        (dependencies::are_asked_for(params), "dependencies", "links all jobs together"),
+        (hold_all, "estimates", "gives estimates to all jobs together"),
+    ];
+    if let Some((_, what, is)) =
+        of_all_jobs.into_iter().find(|(is_given, ..)| *is_given && !is_bounded)
+    {
+        let says = format!(
+            "{is}, but the workload `{}` never ends: give `{}` or `{}`",
+            params.name(),
+            key("first_jobs"),
+            key("until")
+        );
+        return Err(params.refusal(what, says));
     }
     let Some(share) = params.get_number("split_above") else { return Ok(None) };
     let nodes = setting.largest().grid().nodes();

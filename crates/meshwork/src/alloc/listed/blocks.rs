@@ -323,11 +323,10 @@ impl Rule for Blocks {
         let mut all = NodeSet::empty(nodes.count());
         let mut confined: Option<NodeSet> = None;
         for segment in 0..count {
-            let may_be = |place: usize| match group.filter(|_| segment == 0) {
-                None => true,
-                Some(group) => {
+            let may_be = |place: usize| {
+                group.filter(|_| segment == 0).is_none_or(|group| {
                     group_at(place * level.per, group).count_shared(&free) >= request.nodes
-                }
+                })
             };
             let chosen = self.choose(nodes, level, size, required.as_ref(), &free, may_be);
             let placed = match chosen {

@@ -129,9 +129,9 @@ fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Op
     let by_task = needs.gpus.filter(|gpus| gpus.per_task > 0);
     let mut limits: Option<Vec<u32>> = None;
     if needs.gpus.is_some() {
-        let limit = |fit: &super::fit::Fit| match by_task {
-            Some(gpus) => u32::try_from(fit.gpus / gpus.per_task).unwrap_or(u32::MAX),
-            None => fit.task_limit,
+        let limit = |fit: &super::fit::Fit| {
+            let by_gpus = by_task.map(|gpus| fit.gpus / gpus.per_task);
+            by_gpus.map_or(fit.task_limit, |most| u32::try_from(most).unwrap_or(u32::MAX))
         };
         let is_limited = by_task.is_some() || chosen.iter().any(|(_, fit)| fit.task_limit > 0);
         limits = is_limited.then(|| chosen.iter().map(|(_, fit)| limit(fit)).collect());

@@ -12,9 +12,8 @@ pub(super) static MISSED_DEADLINES: MetricEntry = MetricEntry::new(
         .complexity("O(1) for each job.")
         .source("general"),
     "ratio",
-    Measure::PerJob(|job, finish, _| match job.job.deadline() {
-        Some(deadline) => f64::from(u8::from(finish > deadline)),
-        None => f64::NAN,
+    Measure::PerJob(|job, finish, _| {
+        job.job.deadline().map_or(f64::NAN, |deadline| f64::from(u8::from(finish > deadline)))
     }),
 );
 
@@ -30,8 +29,7 @@ pub(super) static TARDINESS: MetricEntry = MetricEntry::new(
     .complexity("O(1) for each job.")
     .source("general"),
     "time",
-    Measure::PerJob(|job, finish, _| match job.job.deadline() {
-        Some(deadline) => (finish - deadline).max(0.0),
-        None => f64::NAN,
+    Measure::PerJob(|job, finish, _| {
+        job.job.deadline().map_or(f64::NAN, |deadline| (finish - deadline).max(0.0))
     }),
 );

@@ -62,10 +62,8 @@ impl Attributes {
         };
         let line = &came.lines[number as usize];
         job.owner = self.owners.get(line.owner);
-        let after = match &mut came.sessions {
-            Some(sessions) => sessions.after(job, line.wait),
-            None => line.after,
-        };
+        let sessions = came.sessions.as_mut();
+        let after = sessions.map_or(line.after, |sessions| sessions.after(job, line.wait));
         job.terms = after.map(|after| Box::new(Terms { after: Some(after), ..Terms::default() }));
     }
 }
