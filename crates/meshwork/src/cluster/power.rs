@@ -93,9 +93,9 @@ impl SleepStates {
 impl Cluster<'_> {
     #[cold]
     pub(crate) fn enable_power(&mut self, energy: Energy, now: Time) {
-        (self.draws, self.most_held) = (energy.draws(), energy.most_held());
+        (self.draws, self.most_held) = (energy.draws, energy.most_held);
         self.count_free();
-        let sleep_states = energy.sleep().map(|sleep| {
+        let sleep_states = energy.sleep.map(|sleep| {
             let site = |managed: &ManagedSite| {
                 let grid = managed.site().grid().clone();
                 let asleep = NodeSet::empty(grid.nodes());

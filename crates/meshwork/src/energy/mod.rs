@@ -14,13 +14,14 @@ use crate::registry::{Params, Problem};
 pub struct Energy {
     idle: f64,
     busy: f64,
-    sleep: Option<Sleep>,
+    pub(crate) sleep: Option<Sleep>,
     /// Power of an idle and of a busy GPU, in watts; `None` if GPUs are not modelled.
     gpu: Option<(f64, f64)>,
     /// How much held processors and GPUs count towards `most_held`.
-    draws: Draws,
-    /// Maximum of held processors and GPUs together under the power cap, in the unit of `draws`.
-    most_held: u64,
+    pub(crate) draws: Draws,
+    /// Maximum of held processors and GPUs together under the power cap, in the unit of `draws`;
+    /// `u64::MAX` without a power cap.
+    pub(crate) most_held: u64,
 }
 
 /// Amounts by which held processors and GPUs count towards a power cap.
@@ -123,22 +124,6 @@ impl Energy {
             (when_idle * idle as f64 + when_busy * held as f64) / f64::from(WHOLE_SHARE)
         });
         self.power(state) + of_gpus
-    }
-
-    pub(crate) fn sleep(&self) -> Option<Sleep> {
-        self.sleep
-    }
-
-    /// Maximum of held processors and GPUs together, in the unit of [`draws`](Energy::draws).
-    ///
-    /// It is `u64::MAX` without a power cap.
-    pub(crate) fn most_held(&self) -> u64 {
-        self.most_held
-    }
-
-    /// How much held processors and GPUs count towards the power cap.
-    pub(crate) fn draws(&self) -> Draws {
-        self.draws
     }
 
     /// Whether the power cap limits the processors or GPUs that may be held.
@@ -274,13 +259,13 @@ mod tests {
     #[test]
     fn a_cap_is_a_count_of_processors() {
         let most = |cap: f64| {
-            read(&format!("idle = 100\nbusy = 300\ncap = {cap:?}"), 10).unwrap().most_held()
+            read(&format!("idle = 100\nbusy = 300\ncap = {cap:?}"), 10).unwrap().most_held
         };
         assert_eq!((most(1200.0), most(1399.9), most(1400.0)), (1, 1, 2));
         assert_eq!((most(2999.0), most(3000.0)), (9, u64::MAX));
         // Sums that are not exact: the largest count by the formula itself.
         let odd = read("idle = 0.1\nbusy = 0.3\ncap = 1.6", 10).unwrap();
-        let held = odd.most_held();
+        let held = odd.most_held;
         assert!(odd.of_machine(10, held) <= 1.6 && odd.of_machine(10, held + 1) > 1.6);
         let alike = read("idle = 5\nbusy = 5\ncap = 50", 10).unwrap();
         assert!(!alike.is_capped());
@@ -291,7 +276,7 @@ mod tests {
         let of = |cap: f64| {
             let text = format!("idle = 1\nbusy = 3\ngpu_idle = 50\ngpu_busy = 400\ncap = {cap:?}");
             let energy = read(&text, 10).unwrap();
-            (energy.draws(), energy.most_held())
+            (energy.draws, energy.most_held)
         };
         // All idle: 10 + 400 watts. All busy: 30 + 3200 watts.
         let (draws, most) = of(410.0 + 2.0 * 4.0 + 350.0 * 1.5);

@@ -32,7 +32,7 @@ pub(super) static PARAMS: &[Param] = &[
 pub(super) struct Alone {
     sites: Vec<(Lone, Grid)>,
     messaging: Messaging,
-    flits: u64,
+    pub(super) flits: u64,
 }
 
 /// Estimated time and message statistics of a job that has the network to itself.
@@ -82,10 +82,6 @@ impl Alone {
         self.sites.iter().map(|(lone, _)| lone.links()).sum()
     }
 
-    pub(super) fn flits(&self) -> u64 {
-        self.flits
-    }
-
     /// The message plan of a job, and the node of each of its processes. Fails if the pattern is
     /// not defined for the job's number of processes.
     pub(super) fn plan(
@@ -111,7 +107,7 @@ impl Alone {
         // A process that shares a node begins when the process before it on that node has sent
         // everything.
         let mut begins = vec![0; nodes.len()];
-        for &rank in plan.senders() {
+        for &rank in &plan.senders {
             let node = &mut begins[rank as usize % nodes.len()];
             let mut from: Cycle = *node;
             for index in 0..plan.messages(rank) {

@@ -65,7 +65,7 @@ impl Flow {
         let lone = self.alone.lone().nth(site).expect("a job runs on one of the sites");
         let place = |rank: u32| nodes[rank as usize % nodes.len()];
         let mut messages = vec![0_u64; loads.len()];
-        for &rank in plan.senders() {
+        for &rank in &plan.senders {
             for index in 0..plan.messages(rank) {
                 let (from, to) = (place(rank), place(plan.to(rank, index)));
                 lone.for_each_link(from, to, plan.coins(rank, index), |link| {
@@ -73,7 +73,7 @@ impl Flow {
                 });
             }
         }
-        let each = self.alone.flits() as f64 / time * UNIT;
+        let each = self.alone.flits as f64 / time * UNIT;
         let used = messages.into_iter().enumerate().filter(|&(_, messages)| messages > 0);
         used.map(|(link, messages)| (link, (messages as f64 * each) as u64)).collect()
     }

@@ -160,7 +160,7 @@ impl Messaging {
 /// The messages of one job: for each of its processes an ordered list, computed when needed.
 pub(super) struct Plan {
     pattern: Option<Box<dyn Pattern>>,
-    senders: Vec<u32>,
+    pub(super) senders: Vec<u32>,
     /// Number of messages of the job in a round; `None` if the pattern determines it.
     quota: Option<u64>,
     rounds: u64,
@@ -168,10 +168,6 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn senders(&self) -> &[u32] {
-        &self.senders
-    }
-
     /// Number of messages of a process in all rounds. If the job has a fixed number of messages,
     /// its senders get equal shares of it. If the shares are not whole numbers, the senders of
     /// lowest rank send one message more.

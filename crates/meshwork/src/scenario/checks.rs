@@ -199,7 +199,7 @@ impl Scenario {
             return Err(self.params.nested("measure").problem("metrics", says));
         };
         let Parts { scheduler, sizing, network, .. } = &self.parts;
-        let (sleeps, is_capped) = (energy.sleep().is_some(), energy.is_capped());
+        let (sleeps, is_capped) = (energy.sleep.is_some(), energy.is_capped());
         let key = if sleeps { "energy.sleep" } else { "energy.cap" };
         if scheduler.0.malleable && (sleeps || is_capped) {
             let says = format!(

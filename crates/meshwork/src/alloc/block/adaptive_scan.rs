@@ -87,7 +87,7 @@ mod tests {
             held.claimed(&block.into(), &grid, Time::ZERO);
         }
         let mut tried = Vec::new();
-        let found = scan(&grid, held.list(), &[2, 2], |x, y| tried.push([x, y]));
+        let found = scan(&grid, &held.list, &[2, 2], |x, y| tried.push([x, y]));
         assert_eq!(found, Some(grid.node(&[0, 2])));
         assert_eq!(tried, [[0, 0], [2, 0], [0, 2]]);
     }

@@ -95,15 +95,11 @@ pub(super) struct Held {
 /// position.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldBlocks {
-    list: Vec<Held>,
+    pub(super) list: Vec<Held>,
     claimed: u64,
 }
 
 impl HeldBlocks {
-    pub(super) fn list(&self) -> &[Held] {
-        &self.list
-    }
-
     pub(super) fn claimed(&mut self, placement: &Placement, grid: &Grid, now: Time) {
         for block in &placement.blocks {
             for span in spans(grid, &grid.coordinates(block.base), &block.sides) {
@@ -157,7 +153,7 @@ impl Allocator for FirstBase {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
         let mut found = orientations(sides, self.rotation)
-            .filter_map(|sides| Some(((self.find)(site.grid(), self.held.list(), &sides)?, sides)));
+            .filter_map(|sides| Some(((self.find)(site.grid(), &self.held.list, &sides)?, sides)));
         let (base, sides) = match self.rotation {
             Rotation::Best => found.min_by_key(|(base, _)| *base),
             _ => found.next(),
@@ -241,7 +237,7 @@ mod tests {
                     since[node as usize] = claim.then_some(now);
                 }
                 let mut listed = vec![None; grid.nodes() as usize];
-                for held in held.list() {
+                for held in &held.list {
                     held.span.for_each_run(&grid, |start, count| {
                         for node in start..start + count {
                             assert!(listed[node as usize].replace(held.since).is_none());

@@ -93,7 +93,7 @@ mod tests {
             held.claimed(&block.into(), &grid, Time::ZERO);
         }
         let mut rows = Vec::new();
-        let found = first_gap(&grid, held.list(), &[2, 2], |y| rows.push(y));
+        let found = first_gap(&grid, &held.list, &[2, 2], |y| rows.push(y));
         assert_eq!(found, Some(grid.node(&[0, 2])));
         assert_eq!(rows, [0, 2]);
     }

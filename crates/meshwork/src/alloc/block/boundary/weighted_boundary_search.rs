@@ -109,9 +109,8 @@ impl Allocator for WeightedBoundarySearch {
         let grid = site.grid();
         let weigh = |held: &Held| self.weight(now.units() - held.since.units());
         // Computed only if the requested block is free somewhere.
-        let weights: LazyCell<Vec<(u64, &Span)>, _> = LazyCell::new(|| {
-            self.held.list().iter().map(|held| (weigh(held), &held.span)).collect()
-        });
+        let weights: LazyCell<Vec<(u64, &Span)>, _> =
+            LazyCell::new(|| self.held.list.iter().map(|held| (weigh(held), &held.span)).collect());
         // If corner values do not count, edges of held blocks with zero weight do not matter.
         let matter = || weights.iter().filter(|(weight, _)| *weight > 0 || self.corners);
         let surfaces = LazyCell::new(|| Surfaces::new(grid, &weights));
