@@ -5,11 +5,11 @@
 
 use smallvec::SmallVec;
 
-use crate::alloc::{Claim, RecallError};
+use crate::alloc::RecallError;
 use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::job::{Cause, Job, Request, Time};
-use crate::machine::{CellLimits, ClaimError, Placement, Site};
+use crate::machine::{ClaimError, Placement, Site};
 use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
 use crate::rng::Stream;
 use crate::select::Selector;
@@ -162,9 +162,9 @@ impl Facility {
         Attempt { job, now, sizing: sizing.as_ref(), counts: *counts }.at(&mut sites[site], site)
     }
 
-    /// Asks a site's allocator to place a request that already has the form required there.
-    pub(crate) fn place(&mut self, site: usize, request: &Request, now: Time) -> Option<Placement> {
-        self.sites[site].choose(request, now)
+    #[inline]
+    pub(crate) fn site_mut(&mut self, site: usize) -> &mut ManagedSite {
+        &mut self.sites[site]
     }
 
     /// Claims the nodes of any placement, and notifies the site's allocator.
@@ -177,32 +177,7 @@ impl Facility {
         placement: &Placement,
         now: Time,
     ) -> Result<(), ClaimError> {
-        self.claim_for(site, placement, now.into())
-    }
-
-    /// Variant of [`claim`](Facility::claim) by which the allocator learns the holder of the nodes.
-    #[inline]
-    pub(crate) fn claim_for(
-        &mut self,
-        site: usize,
-        placement: &Placement,
-        claim: Claim,
-    ) -> Result<(), ClaimError> {
-        self.sites[site].claim(placement, claim)
-    }
-
-    pub(crate) fn expect(&mut self, site: usize, placement: &Placement, end: Time) {
-        self.sites[site].expect(placement, end);
-    }
-
-    /// Claims all free nodes of a placement. A failure is a bug.
-    pub(crate) fn take_what_is_free_of(
-        &mut self,
-        site: usize,
-        placement: &Placement,
-        now: Time,
-    ) -> Result<(), ClaimError> {
-        self.sites[site].take_what_is_free_of(placement, now)
+        self.sites[site].claim(placement, now.into())
     }
 
     /// The only site, if sizes are fixed and its allocator finds every free block. A request that
@@ -293,11 +268,6 @@ impl Facility {
         let answer = ask(&mut self.sites[site]);
         self.sites[site].site_mut().end_trial();
         answer
-    }
-
-    /// Lowers the free amounts of a site to at most the given limits, and never restores them.
-    pub(crate) fn limit(&mut self, site: usize, limits: &CellLimits) {
-        self.sites[site].site_mut().limit(limits);
     }
 
     /// Disables all caches, for tests: every request is then evaluated in full.

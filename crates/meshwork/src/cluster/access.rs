@@ -94,9 +94,8 @@ impl Cluster<'_> {
         }
         let mut empty = self.empty.fork();
         for closure in outside {
-            if let Err(error) =
-                empty.take_what_is_free_of(closure.site, &closure.placement, self.now)
-            {
+            let site = empty.site_mut(closure.site);
+            if let Err(error) = site.take_what_is_free_of(&closure.placement, self.now) {
                 self.note(Culprit::Meshwork, None, error.to_string());
                 return false;
             }

@@ -38,7 +38,7 @@ impl Cluster<'_> {
             ends.remove(&before);
             ends.insert(End::of(slot, running));
         }
-        self.facility.expect(site, placement, expected_end);
+        self.facility.site_mut(site).expect(placement, expected_end);
         true
     }
 

@@ -139,7 +139,7 @@ impl Cluster<'_> {
         let mut ahead = self.facility.fork();
         let outside = self.outside_of(ticket);
         for (site, placement) in &outside {
-            ahead.take_what_is_free_of(*site, placement, self.now).ok()?;
+            ahead.site_mut(*site).take_what_is_free_of(placement, self.now).ok()?;
         }
         for key in victims {
             let ran = &self.running[key.slot as usize];

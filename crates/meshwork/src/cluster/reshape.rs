@@ -87,14 +87,14 @@ impl Cluster<'_> {
         for (claimed, Reshape { key, placement, .. }) in changes.iter().enumerate() {
             let site = self.running[key.slot as usize].site;
             let claim = Claim::new(self.now, Holder::Job(key.id));
-            if let Err(error) = self.facility.claim_for(site, placement, claim) {
+            if let Err(error) = self.facility.site_mut(site).claim(placement, claim) {
                 for Reshape { key, placement, .. } in &changes[..claimed] {
                     self.facility.release(self.running[key.slot as usize].site, placement);
                 }
                 for Reshape { key, .. } in &changes {
                     let running = &self.running[key.slot as usize];
                     let claim = Claim::new(self.now, Holder::Job(key.id));
-                    self.facility.claim_for(running.site, &running.placement, claim)?;
+                    self.facility.site_mut(running.site).claim(&running.placement, claim)?;
                 }
                 return Err(error.into());
             }

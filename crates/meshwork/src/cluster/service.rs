@@ -354,7 +354,8 @@ impl Cluster<'_> {
         }
         affected.out = Some(placement.clone());
         self.facility
-            .claim_for(site, &placement, Claim::new(self.now, Holder::Outage))
+            .site_mut(site)
+            .claim(&placement, Claim::new(self.now, Holder::Outage))
             .map_err(|error| Unsatisfiable::Bug(error.to_string()))?;
         self.switch_off(site, &placement);
         self.changes += 1;

@@ -392,10 +392,10 @@ impl Cluster<'_> {
             }
         };
         if let Some(beside) = kept.beside {
-            without.facility.limit(beside.site, &beside.limits);
+            without.facility.site_mut(beside.site).site_mut().limit(&beside.limits);
         }
         for (on, kept) in kept.nodes {
-            without.facility.take_what_is_free_of(*on, kept, self.now)?;
+            without.facility.site_mut(*on).take_what_is_free_of(kept, self.now)?;
         }
         Ok(())
     }
@@ -439,7 +439,7 @@ impl Cluster<'_> {
         let placement = match &promised.hold {
             // The job gets the reserved size, even if a larger one fits now, because plans for
             // other jobs rely on it.
-            Hold::Count(request) => self.facility.place(site, request, self.now),
+            Hold::Count(request) => self.facility.site_mut(site).choose(request, self.now),
             Hold::Nodes(placement) => {
                 self.site(site).has_free(placement).then(|| placement.clone())
             }
@@ -493,7 +493,7 @@ impl Cluster<'_> {
         }
         let Proposal { site, ref mut placement, stretch } = *proposal;
         let claim = Claim::new(self.now, Holder::Job(ticket.id));
-        if let Err(error) = self.facility.claim_for(site, placement, claim) {
+        if let Err(error) = self.facility.site_mut(site).claim(placement, claim) {
             let by = if is_sought { self.proposer(ticket, proposal) } else { Culprit::Scheduler };
             self.note(by, Some(ticket), format!("it gives what cannot be claimed: {error}"));
             return false;
@@ -512,7 +512,7 @@ impl Cluster<'_> {
             return self.cannot_be_timed(ticket, site, rate, setup);
         }
         let expected_end = self.now + (setup + job.estimate * stretch / rate);
-        self.facility.expect(site, placement, expected_end);
+        self.facility.site_mut(site).expect(placement, expected_end);
         let held = placement.len();
         let asked = if placement.parts.is_none() {
             job.request.nodes()
