@@ -33,6 +33,7 @@ const GOOD: usize = 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speeds {
     variance: f64,
+    /// Processors of each site times the speed that the study gives.
     weights: Vec<f64>,
     capacity_conserving: bool,
 }

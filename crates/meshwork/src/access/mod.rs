@@ -161,6 +161,7 @@ impl Access {
         self.partitions.is_empty() || is_known && self.home(job).is_none_or(within)
     }
 
+    /// Index of a job's partition; `None` if the job may use all nodes.
     pub(crate) fn home(&self, job: &Job) -> Option<usize> {
         partition_of(job).map_or(self.default, |name| self.by_name.get(name).copied())
     }

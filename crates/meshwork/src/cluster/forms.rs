@@ -26,6 +26,7 @@ pub(super) struct Known {
 #[derive(Default)]
 pub(super) struct Forms {
     counts: Vec<Option<Known>>,
+    /// Entries for requests of subcubes, by dimension.
     subcubes: Vec<Option<Known>>,
     others: BTreeMap<Request, Known>,
     forms: Vec<Request>,

@@ -80,6 +80,8 @@ pub struct Cluster<'a> {
     ends: OnceCell<Ends>,
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
+    /// Cache for requests with several possible sizes or shapes: whether they fit the empty
+    /// machine.
     fits: Fits,
     /// Cache for requests with one possible size and shape.
     forms: Forms,

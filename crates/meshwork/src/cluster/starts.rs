@@ -37,8 +37,9 @@ impl Without {
     }
 }
 
-/// Nodes that are kept for other jobs, each placement with the index of its site, and the parts of
-/// nodes that a reservation needs.
+/// Resources that are kept for other jobs: placements, and parts of nodes for a reservation.
+///
+/// Each placement comes with the index of its site.
 #[derive(Clone, Copy)]
 pub(super) struct Kept<'k> {
     pub(super) nodes: &'k [(usize, &'k Placement)],

@@ -10,6 +10,7 @@ pub(super) struct Waits {
     held_up: Cause,
     /// For each request, why jobs with this request wait; `None` if such a job could start.
     lacks: BTreeMap<Request, Option<Cause>>,
+    /// Value of the cluster's counter `changes` when the reasons were found.
     changes: u64,
 }
 

@@ -19,6 +19,7 @@ pub(super) struct Followers {
 /// have the same number.
 #[derive(Default)]
 struct Led {
+    /// Number of predecessors that have not ended.
     left: u32,
     /// For each job: its position in the workload, the job itself, and its think time. The think
     /// time passes between the last end of a predecessor and the arrival.

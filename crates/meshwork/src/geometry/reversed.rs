@@ -7,6 +7,7 @@ use crate::topology::{Grid, Node};
 #[derive(Clone, Debug)]
 pub(crate) struct Reversed {
     grid: Grid,
+    /// For each node of the original grid, its number in the reversed grid.
     there: Vec<Node>,
     set: NodeSet,
 }
@@ -24,12 +25,15 @@ impl Reversed {
         &self.grid
     }
 
+    /// Converts a set of nodes of the original grid to the set of the same nodes of the reversed
+    /// grid.
     pub(crate) fn set(&mut self, nodes: &NodeSet) -> &NodeSet {
         self.set.clear();
         nodes.iter().for_each(|node| self.set.insert(self.there[node as usize]));
         &self.set
     }
 
+    /// Converts a block of the reversed grid to the block of the same nodes of the original grid.
     pub(crate) fn back(&self, block: &Block, here: &Grid) -> Block {
         let corner = self.grid.coordinates(block.base);
         Block { base: here.node(&reversed(&corner)), sides: reversed(&block.sides) }

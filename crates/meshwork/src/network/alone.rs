@@ -74,6 +74,7 @@ impl Alone {
         self.sites.iter().map(|(lone, _)| lone)
     }
 
+    /// The node of each process of a job, by rank.
     pub(super) fn nodes(&self, site: usize, at: &Placement) -> Vec<Node> {
         process_nodes(at, &self.sites[site].1)
     }

@@ -34,6 +34,7 @@ struct Run {
     rate: f64,
     since: Time,
     messages: Messages,
+    /// Index of each link that the job uses, with the load that it puts on the link.
     loads: Vec<(usize, u64)>,
 }
 

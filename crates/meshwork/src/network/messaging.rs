@@ -160,6 +160,7 @@ impl Messaging {
 /// The messages of one job: for each of its processes an ordered list, computed when needed.
 pub(super) struct Plan {
     pattern: Option<Box<dyn Pattern>>,
+    /// Processes that send at least one message, in ascending order.
     pub(super) senders: Vec<u32>,
     /// Number of messages of the job in a round; `None` if the pattern determines it.
     quota: Option<u64>,

@@ -75,6 +75,7 @@ struct Batch {
 /// are merged in pairs, so that memory is constant.
 pub(super) struct Batches {
     metrics: usize,
+    /// Number of functions that are integrated over time in addition to the named state variables.
     further: usize,
     /// Base-2 logarithm of the number of jobs in a batch. This number changes only by doubling.
     doubled: u32,

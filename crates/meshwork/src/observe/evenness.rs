@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 #[derive(Default)]
 pub(super) struct Evenness {
+    /// For each user, the sum and the number of the values of the user's jobs.
     users: BTreeMap<String, (f64, u64)>,
 }
 

@@ -7,6 +7,7 @@ use crate::job::{Cause, Time};
 use crate::topology::Topology;
 
 pub(crate) struct Gauges {
+    /// Gauges of the measured metrics, each with the index of its metric.
     all: Vec<(usize, Box<dyn Gauge>)>,
     /// Whether any job has arrived. Gauges do not observe the time before the first arrival.
     has_begun: bool,

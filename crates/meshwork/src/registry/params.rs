@@ -66,7 +66,7 @@ impl Params {
         Problem::new(join(&self.path, key), message)
     }
 
-    /// Creates a problem located at the parameter `key`, by a sentence that begins with its path.
+    /// Creates a problem located at the parameter `key`, whose sentence begins with the key's path.
     ///
     /// `says` is the rest of the sentence, such as `is 3, but must be even`.
     pub(crate) fn refusal(&self, key: &str, says: impl std::fmt::Display) -> Problem {

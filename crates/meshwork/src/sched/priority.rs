@@ -126,6 +126,7 @@ struct Queues {
 struct Waiting {
     user: User,
     arrival: Time,
+    /// Priority of the job's queue; 0 if the parameters do not name it.
     queue: f64,
     /// Sum of the terms of a job's priority that do not change while the job waits.
     fixed: f64,

@@ -62,6 +62,7 @@ struct Reserving {
     most: usize,
     bypass_limit: u64,
     reserved: Vec<(Ticket, Reservation)>,
+    /// Started jobs that overtook the current head of the queue.
     ahead: BTreeSet<Ticket>,
 }
 

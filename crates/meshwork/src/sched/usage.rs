@@ -115,6 +115,7 @@ impl Usage {
         then * kept + rate * (self.half_life / std::f64::consts::LN_2) * (1.0 - kept)
     }
 
+    /// Decayed use and share of every user, in order of first appearance.
     pub(super) fn all(&self, now: Time) -> impl Iterator<Item = (f64, f64)> {
         let users = (0..).zip(&self.of);
         users.map(move |(user, used)| (self.by(User(user), now), used.share))

@@ -59,6 +59,7 @@ pub(super) fn read_ahead(memory: &mut MemoryReader<'_>) -> Result<BTreeSet<Ticke
 struct Window {
     width: u64,
     skip_limit: u64,
+    /// Started jobs that overtook the current head of the queue.
     ahead: BTreeSet<Ticket>,
 }
 

@@ -98,6 +98,7 @@ const TPU_V4_2022: &[([u32; 3], u32)] = &[
 /// Shapes of blocks with their probabilities, ready to draw from.
 struct Mix {
     shapes: Vec<[u32; 3]>,
+    /// Cumulative probability of each shape.
     up_to: Vec<f64>,
     mean_nodes: f64,
     stream: Stream,

@@ -97,6 +97,7 @@ pub struct Blocks {
 /// may use only as many lower blocks as it needs by its size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
+    /// Number of base blocks in an aggregated block.
     per: usize,
     /// Number of base blocks in a lower block.
     pub(crate) per_lower: usize,

@@ -56,6 +56,7 @@ pub struct Rings {
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     weight: u32,
+    /// Number of free nodes of the whole ring.
     idle: u32,
     ring: usize,
     start: usize,

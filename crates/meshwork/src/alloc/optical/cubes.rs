@@ -39,6 +39,7 @@ pub(super) struct Cubes {
     pub(super) dimensions: usize,
     nodes: Vec<Node>,
     free: Vec<Bits>,
+    /// Number of free nodes of each cube.
     pub(super) idle: Vec<u32>,
 }
 

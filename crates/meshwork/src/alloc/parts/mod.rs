@@ -62,6 +62,8 @@ pub struct PiecesAllocator {
     order: Box<dyn NodeOrder>,
     within: &'static dyn IslandRule,
     ranked: Vec<Ranked>,
+    /// Number of times that rankings have been used so far, by which the least recently used is
+    /// found.
     asked: u64,
     /// Index of the listed leaf or block in which the current request must be placed, if any.
     within_part: Option<u32>,

@@ -105,6 +105,7 @@ impl<'a> Attempt<'a> {
         self.slots.get(node as usize).map_or(0, |&slot| slot as usize)
     }
 
+    /// Whether the job requests a total number of GPUs.
     pub(super) fn counts_gpus(&self) -> bool {
         self.needs.gpus.is_some_and(|gpus| gpus.per_job > 0)
     }

@@ -59,6 +59,7 @@ struct Pass {
 #[derive(Clone, Copy, Debug)]
 struct KnownFit {
     weight: u64,
+    /// Number of usable CPUs before cores are selected.
     cpus: u32,
     passes: [Pass; 2],
 }

@@ -67,6 +67,7 @@ const MAX_DIMENSIONS: u32 = 20;
 struct MultipleGrayCode {
     codes: Arc<[GrayCode]>,
     search: CubeSearch,
+    /// Sets of dimensions, as masks, along which at least one free subcube extends.
     has_a_free_cube: NodeSet,
     buffer: Vec<u64>,
 }

@@ -12,6 +12,7 @@ const SLOTS: usize = 256;
 #[derive(Clone, Debug)]
 pub(super) struct Calendar {
     slots: Vec<Vec<u32>>,
+    /// Bit set of the slots of the timing wheel that have events.
     filled: [u64; SLOTS / 64],
     far: BTreeMap<Cycle, Vec<u32>>,
     /// The last cycle whose events were taken. Events may be added at this cycle and at later ones.

@@ -36,6 +36,7 @@ struct Lane {
     back: PacketId,
     /// Flits of the lane's first packet that have not left the lane yet.
     left: u32,
+    /// Number of flits in the buffer.
     present: u32,
     /// Output lane that the router granted to the first packet in the lane.
     out: u8,
@@ -86,7 +87,9 @@ pub(super) struct CycleEngine {
     masks: Vec<Masks>,
     /// Credits of each output lane: free space in the buffer behind it, as far as the router knows.
     credits: Vec<u32>,
+    /// For each output lane, the input lane to which it was granted.
     owners: Vec<u8>,
+    /// For each output lane, the buffer into which it leads.
     down: Vec<u32>,
     /// For each buffer, the processor or output lane that receives a credit when a flit leaves the
     /// buffer.

@@ -150,6 +150,7 @@ impl Fabric {
         at < self.nodes_each as usize && router < self.homes()
     }
 
+    /// Number of routers with nodes.
     pub(super) fn homes(&self) -> u32 {
         self.nodes / self.nodes_each
     }

@@ -37,6 +37,7 @@ pub(super) struct Grants {
     free: Vec<u64>,
     /// For each router, a mask of the groups of lanes for which heads of packets wait.
     wanted: Vec<u64>,
+    /// Routers in which lanes were requested or released since the last decisions.
     stirred: BitSet,
     fifo: Vec<Queue>,
     /// For each waiting lane, the lane behind it in the queue for its group of output lanes.

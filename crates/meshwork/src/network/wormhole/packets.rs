@@ -119,6 +119,7 @@ impl Packets {
         (usize::from(leg.port), usize::from(leg.class))
     }
 
+    /// Records that the head of a packet leaves its processor's queue.
     pub(super) fn start(&mut self, id: PacketId, now: Cycle) {
         self.list[id as usize].started = now;
     }

@@ -43,10 +43,9 @@ impl Turns {
         self.0[node as usize] = NextTurn { at, waits: false };
     }
 
-    /// Next message of a processor, if it is to be asked in cycle `now`, at most once for each
-    /// cycle.
+    /// Next message of a processor that is to be asked in cycle `now`; at most one in a cycle.
     ///
-    /// If it is to be asked again later, `event` is added to the calendar.
+    /// If the processor is to be asked again later, `event` is added to the calendar.
     pub(super) fn message(
         &mut self,
         node: Node,

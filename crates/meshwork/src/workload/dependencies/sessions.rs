@@ -9,6 +9,7 @@ use crate::job::{After, Job, Time};
 /// of its user that ended last, if it is submitted soon after that end. Both jobs are then in one
 /// session.
 pub(crate) struct Sessions {
+    /// Longest think time between two jobs of one session.
     longest: f64,
     users: BTreeMap<String, User>,
     count: u64,

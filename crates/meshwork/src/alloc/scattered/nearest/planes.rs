@@ -22,8 +22,10 @@ use super::lanes::{LANES, Lanes};
 /// **O(l · r / 8)** for each pair of a node and a plane, with *l* lower dimensions and radii up to
 /// *r*.
 pub(super) struct Planes {
+    /// Number of dimensions of a plane.
     pub(super) lower: usize,
     pub(super) nodes: usize,
+    /// Number of nodes of the grid.
     all: usize,
     /// For each lower dimension, the number of free nodes at each distance from each node.
     ///
