@@ -19,7 +19,7 @@ pub struct Energy {
     gpu: Option<(f64, f64)>,
     /// How much held processors and GPUs count towards `most_held`.
     pub(crate) draws: Draws,
-    /// Maximum of held processors and GPUs together under the power cap, in the unit of `draws`;
+    /// Maximum of held processors and GPUs together under the power cap, in the unit of `draws`.
     /// `u64::MAX` without a power cap.
     pub(crate) most_held: u64,
 }

@@ -78,8 +78,8 @@ pub struct Stuck {
 impl Stuck {
     /// Describes a deadlock by some of the input lanes that hold flits.
     ///
-    /// `lanes` has the number of flits in each lane of each router. A router has `1 << shift` lanes,
-    /// and a port has `channels` lanes.
+    /// `lanes` has the number of flits in each lane of each router. A router has `1 << shift`
+    /// lanes, and a port has `channels` lanes.
     pub(super) fn new(
         since: Cycle,
         packets: usize,
