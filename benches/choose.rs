@@ -101,7 +101,7 @@ fn main() {
     }
 }
 
-/// Studies that are raced: the name, the indifference zone, and the TOML of each.
+/// Studies of the benchmark: the name, the indifference zone, and the TOML of each.
 ///
 /// One run takes some tens of microseconds.
 const STUDIES: [(&str, &str, &str); 3] = [

@@ -23,7 +23,6 @@ fn main() {
     println!("cargo::rustc-env=MESHWORK_SOURCE={:016x}{:016x}", digest[0], digest[1]);
 }
 
-/// Collects all Rust files in a folder and its subfolders.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {

@@ -20,7 +20,6 @@ use meshwork::machine::Placement;
 use meshwork::rng::Stream;
 use meshwork_benches::scenario;
 
-/// Number of decisions to be timed.
 const DECISIONS: u32 = 200_000;
 
 /// Random job of 1 to 64 GPUs.

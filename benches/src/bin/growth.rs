@@ -17,19 +17,17 @@ use std::time::Instant;
 
 use meshwork_benches::{Log, scenario};
 
-/// Number of job ends in the first of a measured point's two runs. The second run has twice as
-/// many.
+/// Number of job ends in the first of the two runs for each measured point.
+///
+/// The second run has twice as many.
 const ENDS: u64 = 2_000;
 
-/// Smallest difference between the CPU times of a point's two runs that is more than noise.
+/// Smallest difference of CPU times between two runs of a measurement that is more than noise.
 ///
-/// A point is one measurement in a row of the table. The difference is given as a share of the sum
-/// of the two times.
+/// The difference is a fraction of the sum of the two times.
 const LEAST_SHARE: f64 = 0.03;
 
-/// Limit of the CPU time of a point, in seconds.
-///
-/// A point that took longer is the last point of its row.
+/// CPU time of one measurement, in seconds, after which its table row ends.
 const MOST_SECONDS: f64 = 5.0;
 
 /// CPU seconds of this process, or wall-clock seconds if the system does not report CPU time.
@@ -49,9 +47,9 @@ struct Point<'p> {
 }
 
 impl Point<'_> {
-    /// CPU seconds per event, and the sum of the CPU seconds of both runs.
+    /// CPU seconds per event, from two runs of different length, and the sum of their CPU seconds.
     ///
-    /// The first value is `None` if the CPU times of the two runs differ by no more than noise.
+    /// The first value is `None` if the CPU times of the runs differ by no more than noise.
     fn measure(&self) -> (Option<f64>, f64) {
         let log = Log::waiting(self.queue, 3 * ENDS, self.nodes, self.shapes);
         let mut looks = [0.0; 2];

@@ -4,7 +4,7 @@ use meshwork_lab::run::memory::{at_once, refuse_above, refuse_at_once};
 
 use crate::output::Stop;
 
-/// Command-line option for the memory limit, which every command that simulates has.
+/// Command-line option for the memory limit. Every command that simulates has it.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
     /// Refuse runs that need more memory than this, such as 4G or 500M; what counts is the need for
@@ -22,7 +22,7 @@ impl Memory {
         self.max_memory.or_else(|| installed().map(|bytes| bytes / 4 * 3))
     }
 
-    /// Returns an error if `bytes` is above the limit. The sentence begins with `what`.
+    /// Returns an error if `bytes` is above the limit. The error's sentence begins with `what`.
     pub(crate) fn check(self, bytes: u64, what: &str) -> Result<(), Stop> {
         refuse_above(self.limit(), bytes, what).map_err(|error| Stop::Wrong(error.to_string()))
     }

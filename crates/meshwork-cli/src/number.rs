@@ -22,7 +22,6 @@ pub(crate) fn align(numbers: &[Rounded]) -> Vec<String> {
     numbers.iter().zip(means).zip(halves).map(line).collect()
 }
 
-/// Aligns numbers at their decimal points, and pads them to one width.
 fn align_points(texts: &[&str]) -> Vec<String> {
     let point = |text: &str| text.find('.').unwrap_or(text.len());
     let before = texts.iter().map(|text| point(text)).max().unwrap_or(0);

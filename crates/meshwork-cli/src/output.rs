@@ -12,7 +12,7 @@ use meshwork_lab::trace::TraceError;
 
 use crate::wrap::wrapped;
 
-/// Columns if the width of the terminal is unknown.
+/// Width of the output in columns, if the width of the terminal is unknown.
 const WIDTH: usize = 100;
 
 #[derive(Debug)]
@@ -213,7 +213,6 @@ pub(crate) fn must_be_new(file: &Path, replace: bool) -> Result<(), Stop> {
     )))
 }
 
-/// Returns an error if the folder of an output file does not exist.
 pub(crate) fn must_have_folder(file: &Path) -> Result<(), Stop> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     if folder.is_none_or(Path::exists) {

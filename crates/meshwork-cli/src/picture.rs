@@ -160,7 +160,7 @@ impl Map {
         self.grid.nodes() as usize / (width * height)
     }
 
-    /// Number of lines above each layer for its label.
+    /// Number of text lines that the label above a layer takes.
     fn heading(&self) -> usize {
         usize::from(self.layers() > 1)
     }
@@ -200,7 +200,7 @@ fn digits(number: usize, width: usize, x: usize) -> Cell {
     at.and_then(|at| text.chars().nth(at)).map_or(Cell::Blank, Cell::Label)
 }
 
-/// Letters that stand for holders. No letter is given twice as long as any is unused.
+/// Letters that stand for holders of nodes. No letter is used twice while another is unused.
 #[derive(Clone, Debug)]
 pub(crate) struct Letters {
     next: usize,
@@ -216,7 +216,8 @@ impl Default for Letters {
 }
 
 impl Letters {
-    /// Assigns a letter to a holder: the next one, in cyclic order, that has the fewest holders.
+    /// Assigns a letter to a holder: the next letter, in cyclic order, that the fewest holders
+    /// have.
     pub(crate) fn take(&mut self) -> char {
         let around = (0..LETTERS.len()).map(|i| (self.next + i) % LETTERS.len());
         let letter = around.min_by_key(|&letter| self.users[letter]).expect("there are letters");

@@ -85,7 +85,7 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// Number of columns that fit beside the columns `keys`. It is at least 1.
+/// Number of columns that fit beside the key columns; at least 1.
 fn fitting(keys: &[Column], columns: &[Column], most: usize) -> usize {
     let mut taken: usize = keys.iter().map(|key| key.width + GUTTER.len()).sum();
     let fit = columns.iter().take_while(|column| {

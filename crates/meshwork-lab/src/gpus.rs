@@ -139,7 +139,6 @@ fn points(curves: &[LoadCurve]) -> Vec<AllocationPoint> {
         .collect()
 }
 
-/// Row of a trace's CSV file, with the cells of the columns that the reader requested.
 struct TraceRow<'a> {
     path: &'a str,
     line: u64,

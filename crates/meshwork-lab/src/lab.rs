@@ -174,7 +174,7 @@ pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings: Vec::new(), failures })
 }
 
-/// Sorts the stored runs into their final order, and merges segment files into their file.
+/// Sorts the stored runs into their final order, and merges segment files into `runs.jsonl`.
 fn settle(
     study: &Study,
     points: &[Point],
@@ -389,8 +389,7 @@ fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, 
     known
 }
 
-/// Beginning of an error sentence, which says that the folder holds a study with another name.
-/// `None` if it does not.
+/// Start of an error message if the folder holds a study with another name; `None` otherwise.
 pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let other = StudyRequest::name_in(folder)?.filter(|other| *other != study.name);
     let (shown, own) = (folder.display(), &study.name);

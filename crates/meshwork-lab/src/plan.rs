@@ -87,7 +87,7 @@ struct HeldText {
     /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     number: Option<u64>,
-    /// Request of the job while it waited, as cells by column of a table of jobs.
+    /// Request of the job while it waited: cells of a table of jobs, by column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     job: Option<Map<String, Json>>,
 }
@@ -103,7 +103,7 @@ pub struct ReadState {
     pub state: PlanState,
     ids: Vec<Json>,
     running_ids: Vec<Json>,
-    /// ID of each job, by the job's number. Its request while it waited is included, if known.
+    /// ID of each job by job number, with the request of a waiting job if the request is known.
     jobs: BTreeMap<u64, (Json, Option<Map<String, Json>>)>,
     names: Option<Vec<String>>,
 }
@@ -123,8 +123,9 @@ impl Numbers {
         })
     }
 
-    /// Registers the number of a job that is listed in `memory`. If the job is listed twice,
-    /// returns its earlier number.
+    /// Registers the number that the policy's saved state gives to a job.
+    ///
+    /// If the job is listed twice, its earlier number is returned.
     fn note(&mut self, id: &Json, number: u64) -> Result<u64, String> {
         if number > 1 << 53 {
             return Err(format!("its number is {number}, too large"));
@@ -473,8 +474,9 @@ fn held_nodes(
     Ok(HeldNodes { site: held.site, placement, since, until, stretch: held.stretch, job })
 }
 
-/// Makes a waiting job from cells, given by column. If there is no cell `submit`, the job was
-/// submitted at `first_seen`.
+/// Creates a waiting job from the cells of a table row, given by column.
+///
+/// If there is no cell `submit`, the job was submitted at `first_seen`.
 fn job_of_row(given: &Map<String, Json>, first_seen: f64) -> Result<Job, String> {
     let mut cells = Vec::new();
     if given.get("submit").is_none_or(Json::is_null) {

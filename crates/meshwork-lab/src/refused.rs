@@ -1,6 +1,6 @@
 //! Error type of this crate: a refused request.
 
-/// Reason why a request is refused, as a sentence with the allowed values and the mistake's place.
+/// Reason for refusing a request: a sentence with the allowed values and the place of the mistake.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(pub String);

@@ -33,7 +33,7 @@ pub(super) struct Causes {
     /// Requests of one kind differ at most in their time limits.
     lacks: BTreeMap<usize, Option<Cause>>,
     changes: u64,
-    /// Waiting jobs, each with the cause of its wait since the second `since`.
+    /// Waiting jobs, each with the cause for which it has waited since the time `since`.
     now: Vec<(usize, Cause)>,
     since: Second,
 }

@@ -41,7 +41,9 @@ pub struct JobMove {
     pub to: NodeSet,
 }
 
-/// Plan that frees a listed place: the moves of running jobs, in order, and their cost.
+/// Plan to free nodes for a job: the moves of running jobs, in order, and their cost.
+///
+/// The nodes are a set that the topology allows for the job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefragPlan {
     pub name: String,
@@ -55,7 +57,7 @@ pub struct DefragTarget {
     /// Name of the partition; empty for the default partition.
     pub partition: String,
     pub size: u32,
-    /// Sides of the wanted place; `None` if any place of the size will do.
+    /// Sides of the box to be freed; `None` if any placement of the requested size will do.
     pub sides: Option<[u32; 3]>,
     pub exempt: BTreeSet<String>,
     pub cost: Cost,
@@ -84,7 +86,9 @@ impl DefragTarget {
     }
 }
 
-/// Finds plans of moves that free a place: the cheapest ones, at most `most` of them.
+/// Finds the cheapest plans of moves that free a place for the target, at most `most` of them.
+///
+/// A place is a set of nodes that the topology allows for a job.
 ///
 /// Places are tried in ascending order of their costs, which are known before the moves. So a place
 /// that is not tried costs at least as much as each returned plan. To free a place, the jobs on it
@@ -179,8 +183,9 @@ pub fn defrag(
     Ok(plans)
 }
 
-/// Moves of all jobs off a place; `None` unless all of them fit on other nodes. The allocator is
-/// left unchanged.
+/// Moves of all jobs off a set of nodes; `None` unless all of these jobs fit on other nodes.
+///
+/// The allocator is left unchanged.
 fn clear(
     state: &MachineState,
     desk: &mut SlurmAllocator<usize>,

@@ -19,7 +19,8 @@ use meshwork_slurm::history::{JobRecord, Second};
 use meshwork_slurm::site::SlurmSite;
 use meshwork_slurm::topology::{Structure, by};
 
-/// Number of listed places reported for a waiting job. The places nearest to being free come first.
+/// Number of possible places that are reported for a waiting job. The places nearest to being free
+/// come first.
 const NEAREST: usize = 3;
 
 /// Place for a waiting job (nodes that the topology allows), and the running jobs that block it.
@@ -27,11 +28,11 @@ const NEAREST: usize = 3;
 pub struct NearestPlace {
     pub name: String,
     pub nodes: NodeSet,
-    /// Indices of the running jobs that must end before the waiting job fits on the place.
+    /// Indices of the running jobs that must end before the waiting job fits on these nodes.
     pub jobs: Vec<usize>,
-    /// Number of nodes of the place that the job would need, but which are down.
+    /// Number of nodes of this place that the job would need but that are down.
     pub down: u32,
-    /// Time by which all jobs in `jobs` end by their time limits; `None` if one has no time limit.
+    /// Latest end of the jobs in `jobs` by their time limits; `None` if a job has no time limit.
     pub until: Option<Second>,
 }
 
@@ -48,8 +49,10 @@ pub struct Explanation {
     /// Earliest start of the job if it were first in the queue, and its nodes. Jobs end at their
     /// time limits.
     pub alone: Option<(Second, NodeSet)>,
-    /// Earliest start of the job after all jobs ahead of it, and its nodes. Jobs end at their time
-    /// limits.
+    /// Earliest start of the job after all jobs ahead of it, and the nodes that the job would get
+    /// then.
+    ///
+    /// Jobs are expected to end at their time limits.
     pub planned: Option<(Second, NodeSet)>,
     /// Indices of running jobs: the end of any one of them would let the waiting job start.
     pub ends: Vec<usize>,
@@ -177,7 +180,9 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     (on, short)
 }
 
-/// Possible places of a size: first those that are free soonest, last those with down nodes.
+/// Places for a job of the given size: those free soonest come first, those with down nodes last.
+///
+/// A place is a set of nodes that the topology allows for the job.
 fn places_by_distance(state: &MachineState, site: &SlurmSite, size: u32) -> Vec<NearestPlace> {
     let mut all: Vec<NearestPlace> = Vec::new();
     for (name, nodes) in places(site, size, None) {
@@ -213,7 +218,7 @@ fn places_by_distance(state: &MachineState, site: &SlurmSite, size: u32) -> Vec<
     all
 }
 
-/// Free boxes of a size whose shape is listed, but not their rotation or corner.
+/// Free boxes of `size` nodes whose shape is listed, but not their rotation or corner.
 fn listings(site: &SlurmSite, size: u32, available: &NodeSet) -> Vec<(String, NodeSet)> {
     let Structure::Torus3d(anchors, _) = &site.structure else { return Vec::new() };
     let mut found: Vec<(String, NodeSet)> = Vec::new();

@@ -2,7 +2,8 @@
 //!
 //! The crate `meshwork-slurm` reads accounting records, and [`swf`] reads a log without nodes.
 //! [`quality`] reports how reliable the resulting history is. [`unmodelled`] lists the features of
-//! a site that a replay ignores. [`places`] tests whether nodes form a listed place of the machine.
+//! a site that a replay ignores. [`places`] tests whether the topology allows a job to have certain
+//! nodes.
 //!
 //! [`controller`] models Slurm's controller with its two schedulers, and replays histories.
 //! [`causes`] records what jobs wait for during a replay. [`fidelity`] compares the model with
@@ -11,9 +12,9 @@
 //! [`compare`] replays a history under several topologies. [`paired`] computes intervals of the
 //! differences, and [`unlisted`] treats job sizes that a topology does not list. [`propose`]
 //! searches for a better topology. A [`state`] is a Slurm machine at one instant: [`explain`] finds
-//! why a job waits, and [`defrag`] finds moves of jobs that free a listed place. An [`instant`] is
-//! the state of a simulated run, or of a pool with any allocator. [`live`] works beside a running
-//! Slurm.
+//! why a job waits, and [`defrag`] finds moves of jobs that free nodes for the job. An [`instant`]
+//! is the state of a simulated run, or of a pool with any allocator. [`live`] works beside a
+//! running Slurm.
 //!
 //! Nothing in this crate prints: progress goes to a callback, and errors are returned as sentences.
 #![allow(missing_docs, reason = "only the command and the Python package use it")]

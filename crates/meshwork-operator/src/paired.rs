@@ -30,7 +30,7 @@ pub fn batches(values: &[f64]) -> Vec<f64> {
 const FEW_JOBS: usize = 1_000;
 const MOST_COPIES: usize = 20;
 
-/// Mean of values in their order, with its 95 % interval by batch means.
+/// Mean of a series of values, with its 95 % interval by batch means.
 pub fn interval(values: &[f64]) -> Interval {
     interval_of_copies(&[values.to_vec()])
 }

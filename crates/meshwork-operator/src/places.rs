@@ -9,7 +9,7 @@ use meshwork_slurm::topology::{Structure, by};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
     One,
-    /// The job's nodes consist of one place for each segment of the job.
+    /// The job's nodes form one allowed set of nodes for each segment of the job.
     Union,
     None,
 }
@@ -60,7 +60,7 @@ fn is_one(site: &SlurmSite, nodes: &NodeSet, count: u32) -> bool {
     }
 }
 
-/// Whether a set of nodes is a disjoint union of places of one size.
+/// Whether nodes are a disjoint union of sets of one size that the topology allows for a job.
 fn is_union(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     match &site.structure {
         // Aggregated blocks of one size do not overlap.
@@ -74,7 +74,7 @@ fn is_union(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     }
 }
 
-/// Whether nodes can be divided into places of one size. All places with the lowest node are tried.
+/// Whether a set of nodes can be divided into placements of one size, by exhaustive search.
 fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     let Some(first) = nodes.first() else { return true };
     let places: Vec<NodeSet> = match &site.structure {
@@ -96,7 +96,7 @@ fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     })
 }
 
-/// All places of a size, with their names.
+/// All places of a size (sets of nodes that the topology allows), with their names.
 ///
 /// Boxes have no holes. If `sides` is given, only boxes with these sides count. Aggregated blocks
 /// hold at least `size` nodes, and are returned whole.

@@ -1,4 +1,5 @@
-//! Quality of a history: which data are present, and whether jobs used listed places.
+//! Quality of a history: which data are present, and whether jobs ran on nodes as the topology
+//! allows.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -25,23 +26,22 @@ const MOST_INSTANTS: u32 = 16;
 pub struct Quality {
     pub tally: Tally,
     pub jobs: usize,
-    /// Number of records. Each attempt of a job has one record.
+    /// Number of job records. Each attempt of a job has one record.
     pub stays: usize,
     /// Number of records by final state.
     pub states: BTreeMap<String, usize>,
     pub rejected: usize,
     pub cancelled_waiting: usize,
     pub placed: usize,
-    /// Number of records whose nodes form one place of the topology.
+    /// Number of records whose nodes form a single set of nodes that the topology allows for a job.
     pub single: usize,
-    /// Number of records whose nodes consist of one place for each segment.
+    /// Number of job records whose nodes form one allowed set of nodes for each segment of the job.
     pub unions: usize,
     pub elsewhere: Vec<FileProblem>,
     /// For each field, number of records that lack it.
     pub missing: BTreeMap<&'static str, usize>,
     pub waited: usize,
-    /// Number of examined waits, and of waits in which enough nodes were free, but no suitable
-    /// place.
+    /// Number of examined waits, and number of waits with enough free nodes, but no suitable place.
     pub shape: (usize, usize),
     pub span: Option<(Second, Second)>,
     pub unmodelled: Vec<Unmodelled>,

@@ -23,7 +23,7 @@ use meshwork_slurm::sacct::{LocalClock, TimeFormat};
 use meshwork_slurm::site::SlurmSite;
 use meshwork_slurm::{FileProblem, sacct};
 
-/// Length of the past in seconds. The scheduler passes in it determine the reasons why jobs wait.
+/// Past period, in seconds, whose scheduler passes determine the reasons why jobs wait.
 const PAST: Second = 900;
 
 #[derive(Clone, Debug)]
@@ -36,8 +36,7 @@ pub struct RunningJob {
 #[derive(Clone, Debug)]
 pub struct PastJobs {
     ended: Vec<JobRecord>,
-    /// Result of the replay of the past, once it was made. The inner value is `None` if the replay
-    /// failed.
+    /// Cached result of the replay of the past. The inner value is `None` if the replay failed.
     replayed: OnceLock<Option<ReplayedReasons>>,
 }
 
@@ -342,7 +341,8 @@ impl MachineState {
         site
     }
 
-    /// Allocator of a partition in which the running jobs, by their indices, hold their nodes.
+    /// Creates the allocator of a partition, in which the running jobs hold their nodes. A holder
+    /// is the index of a running job.
     pub fn desk(&self, site: SlurmSite) -> SlurmAllocator<usize> {
         let mut desk = SlurmAllocator::new(site);
         for (place, holder) in self.running.iter().enumerate() {
@@ -351,7 +351,8 @@ impl MachineState {
         desk
     }
 
-    /// Reason why Slurm holds a waiting job back at this instant, if it does.
+    /// Reason why Slurm holds a waiting job back at the instant of this state; `None` if it does
+    /// not.
     ///
     /// See [`reason_at`](Self::reason_at).
     pub fn held_back(&self, stay: &JobRecord) -> Option<HeldBack> {
@@ -401,9 +402,9 @@ impl MachineState {
         words.map(one).collect()
     }
 
-    /// Most important reason why a waiting job waits. `told` is the placement rule's answer to the
-    /// job's request. The function `starts` computes [`starts`](MachineState::starts). It is called
-    /// only if it is needed.
+    /// Most important reason why a waiting job waits.
+    ///
+    /// Its earliest [`starts`](MachineState::starts) are computed only if they are needed.
     pub(super) fn classified(
         &self,
         stay: &JobRecord,
@@ -431,10 +432,11 @@ impl MachineState {
         }
     }
 
-    /// Slurm's words for the reasons why the jobs `queue` wait. If a job has a recorded reason,
-    /// this is its reason. Otherwise the reason comes from the last modelled pass that reached the
-    /// job, because Slurm keeps a reason until a pass changes it. If the past is unknown, it comes
-    /// from a pass over the current queue.
+    /// Slurm's words for the reasons why queued jobs wait.
+    ///
+    /// A recorded reason comes first. Otherwise, the reason comes from the last modelled pass that
+    /// reached the job, because Slurm keeps a reason until a pass changes it. If the past is
+    /// unknown, a pass over the current queue gives the reason.
     fn words(&self, queue: &[usize]) -> Vec<SlurmWord> {
         let rules = self.rules();
         let (eligible, running) = (self.eligible(), self.running.len());
@@ -582,7 +584,7 @@ pub enum WaitReason {
     Never(String),
     /// Too few nodes are free, or a node that the job requires is not free.
     Nodes(String),
-    /// Enough nodes are free, but they form no listed place of the job's size.
+    /// Enough nodes are free, but the topology allows none of their sets for a job of this size.
     Shape(String),
     /// Slurm holds the job back for a reason other than a lack of nodes or other jobs.
     HeldBack(HeldBack),
@@ -646,7 +648,7 @@ impl HeldBack {
     }
 }
 
-/// Whether a job has started before a second and has not ended by then.
+/// Whether a job has started before the second `now` and has not ended by then.
 fn holds(stay: &JobRecord, now: Second) -> bool {
     stay.start.is_some_and(|start| start < now) && stay.end.is_none_or(|end| end > now)
 }

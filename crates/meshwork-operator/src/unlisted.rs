@@ -15,7 +15,7 @@ pub enum Unlisted {
     Refuse,
 }
 
-/// Number of nodes that a job requests if sizes are rounded up to listed ones.
+/// Number of nodes that a job requests if its size is rounded up to the next listed size.
 ///
 /// A job with segments, or without a larger listed size, keeps its own number of nodes.
 pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {

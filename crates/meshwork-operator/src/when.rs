@@ -28,7 +28,7 @@ const SIMILAR_LIMITS: f64 = 1.5;
 const PERIODS: [Second; 2] = [7 * 86_400, 86_400];
 const LEAST_PERIODS: Second = 3;
 
-/// Fraction of futures without submissions. It applies to histories shorter than three days.
+/// Fraction of sampled futures without submissions, for histories shorter than three days.
 const LULLS: f64 = 0.2;
 
 /// Shortest stretch of past submissions that is resampled, in seconds.
@@ -141,8 +141,10 @@ impl<'a> RunTimes<'a> {
 /// early or too late.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastRatios {
-    /// For each time of the interval, ratios in ascending order. The flag tells whether the start
-    /// is known.
+    /// Ratios of real to predicted waits, for each time of a predicted interval, in ascending
+    /// order.
+    ///
+    /// The flag tells whether the start is known.
     of: [Vec<(f64, bool)>; 3],
 }
 
@@ -188,7 +190,7 @@ impl PastRatios {
         Ok(ratios)
     }
 
-    /// Ratio that a given fraction of starts does not exceed, by the Kaplan–Meier estimator.
+    /// Quantile of the ratios of real waits to predicted waits, by the Kaplan–Meier estimator.
     ///
     /// It is `None` if too few starts are known.
     fn quantile(&self, bound: usize, share: f64) -> Option<f64> {
@@ -208,7 +210,7 @@ impl PastRatios {
         own.last().map(|(ratio, _)| *ratio)
     }
 
-    /// Corrects a predicted interval by the ratios of earlier predictions.
+    /// Corrects a predicted interval by the ratios of real to predicted waits at earlier instants.
     ///
     /// The interval never becomes shorter. If earlier intervals were too long, this does not show
     /// that a shorter one would be enough now.
@@ -244,7 +246,7 @@ pub struct StartQueue<'a> {
     sampled: SampledFutures,
     at: Second,
     known: Vec<JobRecord>,
-    /// Number of running jobs. `present` is the number of running and waiting jobs together.
+    /// Number of running jobs; `present` also counts waiting jobs.
     running: usize,
     present: usize,
     state: ReplayState<'a>,
@@ -359,8 +361,8 @@ impl<'a> StartQueue<'a> {
 
     /// Changes to a waiting job's request that may let it start sooner.
     ///
-    /// Each change comes with the median start that it would give. All changes are tried in equal
-    /// futures.
+    /// Each change comes with the median start that it would give. All changes are tried in the
+    /// same sampled futures.
     ///
     /// # Complexity
     /// The time of [`StartQueue::intervals`] for each change.

@@ -123,7 +123,7 @@ fn put(column: &dyn Array, at: usize, out: &mut String) {
     }
 }
 
-/// Seconds since the beginning of 1970.
+/// Writes seconds since the beginning of 1970 as a date, such as `2001-02-03T04:05:06`.
 fn date(seconds: f64, out: &mut String) {
     let whole = seconds.floor();
     *out += &date::written(whole as i64).replace(' ', "T");

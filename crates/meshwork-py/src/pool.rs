@@ -127,7 +127,7 @@ impl Pool {
         self.lock(py)?.pieces(&columns).or_wrong()
     }
 
-    /// Updates the arrays of the site after a change of the pool. It does so only on shared nodes.
+    /// Updates the arrays of the site after a change of the pool, if jobs share nodes.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         let pool = self.lock(py)?;
         if pool.site().amounts().is_some() {
@@ -179,7 +179,7 @@ impl Pool {
         self.ask(py, |pool| pool.could_hold(&wanted))
     }
 
-    /// Hold the processors of a placement that the pool itself has not allocated.
+    /// Holds the processors of a placement that the pool itself has not allocated.
     fn adopt(&self, py: Python<'_>, held: &Bound<'_, PyAny>) -> PyResult<Placement> {
         let nodes = placement(held, &self.topology)?;
         let (adopted, now) = self.ask(py, |pool| (pool.adopt(&nodes), pool.now()))?;

@@ -1,4 +1,4 @@
-//! Marks in the plots of a metric the bounds that claims set for it.
+//! Marks the bounds that claims set for a metric in the plots of this metric.
 
 use toml::Value;
 
@@ -49,7 +49,9 @@ pub(super) fn mark(
 
 const NOTHING: Interval = Interval { mean: None, half_width: None, replications: 0, method: None };
 
-/// Bounds that a claim sets in a cell, in the unit of its metric. The flag marks upper bounds.
+/// Bounds that a claim sets for one combination of swept values, in the unit of the claim's metric.
+///
+/// The flag marks upper bounds.
 fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     match (&test.relation, cell.to) {
         (Relation::Bounds { to, above, below, by_difference, .. }, base) => {
@@ -76,8 +78,8 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// Index of the value that a swept key has in the cell; `None` if the cell does not fix the
-    /// key.
+    /// Index of a swept key's value in a tested case of a claim; `None` if the case does not fix
+    /// the key.
     fn place(&self, key: &str) -> Option<usize> {
         let at = self.study.sweep.iter().position(|axis| axis.key == key)?;
         let (Relation::Bounds { of, .. } | Relation::Extreme { of, .. }) = &self.test.relation

@@ -23,7 +23,7 @@ fn brief(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
-/// Points of the line of a run: the start and the mean of each time interval, then the run's end.
+/// Points of the curve of a run: the start and the mean of each time interval, then the run's end.
 fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
     let width = (run.until - run.from) / means.len().max(1) as f64;
     let together = means.len().div_ceil(MAX_SPANS).max(1);

@@ -275,8 +275,7 @@ pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
     notes
 }
 
-/// Messages of failed runs. Each has the first run that failed with it, and the number of other
-/// runs.
+/// Messages of failed runs, each with its first failed run and the number of further runs.
 pub(super) fn failures(content: &Content) -> Vec<String> {
     let mut groups: Vec<(String, &str, u64)> = Vec::new();
     for (point, runs) in content.points.iter().zip(&content.results.runs) {

@@ -23,7 +23,7 @@ const MAX_CLAIMED: usize = 3;
 
 const MAX_POINTS: usize = 100_000;
 
-/// Maximum number of points of a section in views whose x axis is not the default one.
+/// Maximum number of points of a report section in views with an alternative x axis.
 const MAX_TURNED: usize = 8_000;
 
 struct Plan<'a> {
@@ -200,8 +200,8 @@ fn lowered(heading: &str) -> String {
 
 /// Makes a figure; `None` if there is nothing to draw.
 ///
-/// `left` is the number of points that the section may still have. `turned` is the number of points
-/// that views with another x axis may still have.
+/// The section may still have `left` more points. Views whose x axis is not the default one may
+/// still have `turned` more points.
 fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan
@@ -279,8 +279,9 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     (!views.is_empty()).then_some(Figure { id, heading, choices, views })
 }
 
-/// Removes options of selectors that no view has. For example, a baseline has no difference from
-/// itself.
+/// Removes options that no view has from the selectors of a figure.
+///
+/// For example, a baseline has no difference from itself.
 fn offer_what_is_there(choices: &mut [FigureChoice], views: &mut [FigureView]) {
     for (place, choice) in choices.iter_mut().enumerate() {
         let there: BTreeSet<usize> = views.iter().filter_map(|view| view.at[place]).collect();
@@ -319,7 +320,7 @@ fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
     (plan.find)(metric, at).filter(|interval| interval.mean.is_some())
 }
 
-/// Makes a view of a metric. `fixed` has the values that the selectors set.
+/// Makes a view of a metric for the values that the figure's selectors set.
 fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> FigureView {
     let Layout { along, colour, panel, .. } = *layout;
     let along = along.unwrap_or_default();

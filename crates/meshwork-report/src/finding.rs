@@ -26,7 +26,7 @@ const MAX_SETTINGS: usize = 200;
 pub struct SummarySentence {
     pub text: String,
     pub is_clear: bool,
-    /// Setting of the first figure's selectors for which the sentence holds, as keys and values.
+    /// Values of swept keys to select in the first figure, for which the sentence holds.
     pub at: Vec<(String, String)>,
 }
 
@@ -116,8 +116,9 @@ impl Question<'_> {
         (0..self.axes[self.along].count()).map(of).collect()
     }
 
-    /// First setting in which the scenarios differ. `at` is tried first, and returned if there is
-    /// none.
+    /// First setting of the keys at which the compared scenarios differ in a metric.
+    ///
+    /// The setting `at` is tried first. It is also returned if no setting is found.
     fn first_setting(&self, metric: &str, at: Vec<usize>, chosen: &[usize]) -> Vec<usize> {
         let differ = |at: &[usize]| {
             let lead = self.contest(metric).lead(&self.scenarios(at));
@@ -208,7 +209,7 @@ impl Question<'_> {
         Some((text, is_clear))
     }
 
-    /// Text of the keys `others` with their values, such as `load = 0.4, scheduler = easy`.
+    /// Formats some swept keys with their values, such as `load = 0.4, scheduler = easy`.
     fn place(&self, others: &[usize], at: &[usize]) -> String {
         let word = |&axis: &usize| {
             let PlotAxis { key, labels, .. } = &self.axes[axis];
@@ -364,7 +365,7 @@ impl Contest<'_> {
         (one - other).abs() <= ROUNDING * one.abs().max(other.abs())
     }
 
-    /// Scenarios in `among` that have a mean, from best to worst.
+    /// Scenarios among the given ones that have a mean, from best to worst.
     fn ranked(&self, among: &[usize]) -> Vec<usize> {
         let mut ranked: Vec<(f64, usize)> =
             among.iter().filter_map(|&scenario| Some((self.mean(scenario)?, scenario))).collect();
@@ -373,7 +374,7 @@ impl Contest<'_> {
         ranked.into_iter().map(|(_, scenario)| scenario).collect()
     }
 
-    /// Lead of the best scenario in `among` over the next best one.
+    /// Lead of the best of the given scenarios over the next best one.
     ///
     /// It is `None` if fewer than two scenarios have a mean, or if the best ones cannot be
     /// compared.
@@ -459,10 +460,10 @@ impl Contest<'_> {
         }
     }
 
-    /// Sentence on the scenarios whose queue grows until the end of the run; empty if there are
-    /// none.
+    /// Sentence on the scenarios whose queue grows until the end of the run.
     ///
-    /// It is also empty if the metric is not a time, a slowdown or a queue length.
+    /// The sentence is empty if there are no such scenarios, or if the metric is not a time, a
+    /// slowdown or a queue length.
     fn overload(&self, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
         let is_growing =
             |scenario: &usize| self.summary.rows.get(*scenario).is_some_and(|row| row.growing);

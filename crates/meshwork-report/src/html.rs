@@ -73,7 +73,7 @@ pub(super) fn page(report: &Report, is_live: bool) -> String {
     visible_text(&markup.into_string()).into_owned()
 }
 
-/// Files that hold the numbers of a page in full.
+/// Names the files that hold all numbers of a page, such as `the CSV files`.
 fn files(report: &Report) -> String {
     let has = |is_choice: bool| {
         let mut tables = report.sections.iter().flat_map(|section| &section.tables);
@@ -146,7 +146,6 @@ fn short_title(report: &Report, section: &Section) -> String {
     }
 }
 
-/// Counts of a section's claims by verdict, such as `2 borne out`.
 fn verdicts(section: &Section) -> Markup {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for claim in &section.claims {

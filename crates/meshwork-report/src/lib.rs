@@ -133,7 +133,7 @@ pub struct ClaimLine {
     pub source: Option<String>,
     pub verdict: String,
     pub reason: String,
-    /// For each combination of swept values, whether the claim holds, and its numbers.
+    /// For each combination of swept values: whether the claim holds, and the compared numbers.
     ///
     /// If it is undecided whether the claim holds, the first value is `None`.
     pub cells: Vec<(Option<bool>, String)>,

@@ -59,7 +59,7 @@ fn coloured(view: &FigureView) -> Vec<(&str, usize, &str)> {
     names.map(|(name, &colour)| (&*view.x.key, colour, &**name)).collect()
 }
 
-/// First name of a line that several values share. It decides the colour of the line.
+/// First of the names that share one line of a plot. It decides the colour of the line.
 fn first_name(name: &str) -> &str {
     name.split(EQUAL).next().unwrap_or(name)
 }

@@ -21,7 +21,7 @@ use meshwork_lab::text::number::{count, significant};
 
 const MAX_LINES: usize = 6;
 
-/// Number of lines that must remain if the candidates that were dropped first get no line.
+/// Minimum number of lines that must remain if the candidates dropped first are left out of a plot.
 const MIN_LINES: usize = 2;
 
 /// Ratio of the largest to the smallest value above which an axis of the trade-off is logarithmic.
@@ -466,7 +466,7 @@ fn is_spread(numbers: &[f64]) -> bool {
     least > 0.0 && numbers.iter().any(|&number| number > SPREAD * least)
 }
 
-/// Short name of a candidate: its values of all keys that have several values.
+/// Short name of a candidate: its values of all keys that have several values in the study.
 fn name(own: &StoredCandidate, axes: &[PlotAxis]) -> String {
     let places = PlotAxis::places(axes, own.scenario);
     let values = axes.iter().zip(places).filter(|(axis, _)| axis.count() > 1);
@@ -475,7 +475,8 @@ fn name(own: &StoredCandidate, axes: &[PlotAxis]) -> String {
     if values.is_empty() { own.label.clone() } else { values.join(", ") }
 }
 
-/// Swept keys whose values form the [`name`] of a candidate, in the same order.
+/// Names of the swept keys whose values form the [`name`] of a candidate, in the order of the
+/// values.
 fn keys(axes: &[PlotAxis]) -> String {
     let keys = axes.iter().filter(|axis| axis.count() > 1).map(|axis| figures::word(&axis.key));
     keys.collect::<Vec<_>>().join(", ")

@@ -85,7 +85,7 @@ const SCALARS: [&str; 12] = [
     "same size as the user's job before, share",
 ];
 
-/// Names of the curves, with the labels of their axes, in the order of [`measured`].
+/// Name and axis labels of each curve that is plotted, in the order of [`measured`].
 const CURVES: [(&str, &str, &str); 4] = [
     ("hours", "Hour of the day, by the clock of the log", "Share of the jobs submitted (%)"),
     ("weekdays", "Day of the week, from the first of the log", "Share of the jobs submitted (%)"),
@@ -106,7 +106,7 @@ fn correlation(values: &[f64], lag: usize) -> f64 {
     if square > 0.0 { product / square } else { 0.0 }
 }
 
-/// Statistics and curves over `weeks` whole weeks from `first` on.
+/// Statistics and curves over a number of whole weeks from the time `first` on.
 fn measured(jobs: &[(Option<usize>, &Job)], first: f64, weeks: usize) -> Measured {
     let span = weeks as f64 * WEEK;
     let (mut hours, mut weekdays) = (vec![0.0; 24], vec![0.0; 7]);
@@ -209,7 +209,7 @@ fn numbered_users(jobs: &[(Record, Job)]) -> Vec<Option<usize>> {
     jobs.iter().map(&mut number).collect()
 }
 
-/// Resamples a log `count` times by each method in `ways`. All processors are used.
+/// Resamples a log `count` times by each of the given methods, on all processors of the computer.
 pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog, TraceError> {
     let shown = log.display().to_string();
     let plain = parameters(&shown, &Table::new())?;

@@ -14,7 +14,7 @@ impl Report {
         Report::with_maps(folder, &Maps::none())
     }
 
-    /// Reads the report of a results folder. Selected runs can be replayed in it, event by event.
+    /// Reads the report of a results folder, in which selected runs can be replayed event by event.
     pub fn with_maps(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
         Report::with_maps_in(&Catalogue::standard(), folder, maps)
     }

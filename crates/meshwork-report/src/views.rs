@@ -106,13 +106,14 @@ pub struct Scale {
     /// Unit of the scale; empty if it has none.
     pub unit: String,
     pub log: bool,
-    /// Names, if the values are not numbers. The position of a point is then the index of its name.
+    /// Names of the values on the axis, if they are not numbers. The position of a point is then
+    /// the index of its name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// Index of the colour of each name; empty unless each name has its own colour.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub colours: Vec<usize>,
-    /// All swept numbers on this scale, including numbers without a measured value.
+    /// All swept numbers of the axis, including numbers without a measured value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grid: Vec<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,14 +135,14 @@ pub(super) const EQUAL: &str = "\u{a0}=\u{a0}";
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub struct Series {
-    /// Value of the key whose values have colours; empty if there is no such key.
+    /// Value of the key that is shown by colours; empty if no key is shown by colours.
     pub name: String,
     pub colour: usize,
     pub panel: usize,
     /// Positions of the points on the view's scale `x`: numbers, or indices of names.
     pub x: Vec<f64>,
     pub mean: Vec<f64>,
-    /// Half widths of the intervals of the means; empty if there are no intervals.
+    /// Half widths of the confidence intervals of the means; empty if there are no intervals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub half: Vec<Option<f64>>,
     /// Differences in percent with the ends of their intervals. If only the upper end is missing,

@@ -141,7 +141,7 @@ fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
 struct Reader<'a> {
     conf: Conf,
     sets: BTreeMap<String, String>,
-    /// Host lists that were parsed already, since many partitions share one.
+    /// Host lists that were parsed before. They are kept, because many partitions have equal lists.
     ///
     /// Each has its nodes, and the first name in it that does not exist.
     lists: BTreeMap<String, (NodeSet, Option<String>)>,

@@ -57,7 +57,7 @@ pub fn has_zone(text: &str) -> bool {
     text.trim().get(10..).is_some_and(|time| time.contains(['Z', 'z', '+', '-']))
 }
 
-/// Numbers separated by `between`, with `digits` digits each; `None` if the text does not match.
+/// Numbers between separators, with given numbers of digits; `None` if the text does not match.
 fn fields(text: &str, between: char, digits: &[usize]) -> Option<Vec<i64>> {
     let parts: Vec<&str> = text.split(between).collect();
     let is_right = |(part, &digits): (&&str, &usize)| {

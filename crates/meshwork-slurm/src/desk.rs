@@ -11,9 +11,7 @@ use meshwork::job::hostlist::names;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
-    /// Number of nodes, and constraints on them.
-    ///
-    /// The required nodes are not read from here, but from `require`.
+    /// Number of nodes, and constraints on them, except for the required nodes.
     pub wanted: NodeRequest,
     /// Required nodes as a host list.
     pub require: Option<String>,
@@ -92,7 +90,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         self.ask_without(asked, None)
     }
 
-    /// Decision on a request if the job must not take the nodes in `kept` now, but may later.
+    /// Decision on a request whose job must not take the nodes in `kept` now, but may take them
+    /// later.
     pub fn ask_without(&self, asked: &SlurmRequest, kept: Option<&NodeSet>) -> SlurmAnswer {
         let mut wanted = asked.wanted.clone();
         let (required, excluded) =

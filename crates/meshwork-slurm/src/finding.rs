@@ -50,12 +50,10 @@ impl LintFindings {
         self.add(Source::Topology, Some(line), Level::Warning, says.into(), slurm);
     }
 
-    /// Adds a warning about a line of `slurm.conf`, or the whole file.
     pub fn warn_conf(&mut self, line: Option<usize>, says: impl Into<String>) {
         self.add(Source::Conf, line, Level::Warning, says.into(), &[]);
     }
 
-    /// Adds a warning about a line of `gres.conf`, or the whole file.
     pub fn warn_gres(&mut self, line: Option<usize>, says: impl Into<String>) {
         self.add(Source::Gres, line, Level::Warning, says.into(), &[]);
     }

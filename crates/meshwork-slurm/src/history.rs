@@ -11,12 +11,12 @@ pub type Second = i64;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobRecord {
     pub id: String,
-    /// Counted from 1. A requeued job has one record for each attempt.
+    /// Number of the attempt, counted from 1. A requeued job has one record for each attempt.
     pub attempt: u32,
     pub user: String,
     pub account: String,
     pub partition: String,
-    /// All requested partitions, separated by commas, if there are several.
+    /// Requested partitions, separated by commas; empty if the job names at most one.
     pub partitions: String,
     pub qos: String,
     /// Final state, such as `COMPLETED`.
@@ -26,12 +26,11 @@ pub struct JobRecord {
     pub eligible: Option<Second>,
     pub start: Option<Second>,
     pub end: Option<Second>,
-    /// In seconds.
+    /// Time limit of the job, in seconds.
     pub limit: Option<Second>,
     pub nodes: u32,
-    /// Allocated nodes as a host list.
     pub nodelist: String,
-    /// Allocated on all nodes; 0 if unknown.
+    /// Number of processors allocated to the job on all of its nodes; 0 if unknown.
     pub processors: u32,
     pub exclusive: bool,
     /// Whether the job was allocated whole base blocks (the smallest blocks).
@@ -61,7 +60,7 @@ pub struct JobRecord {
     pub by: StartedBy,
     /// Last reason of the wait, as recorded by Slurm.
     pub reason: String,
-    /// Features beside nodes and processors, in the order of [`Beyond::ALL`].
+    /// Further parts of the request, such as licences, in the order of [`Beyond::ALL`].
     pub beyond: Vec<Beyond>,
     pub line: usize,
 }
@@ -129,7 +128,7 @@ impl JobRecord {
         Some((self.start? - self.queued()?).max(0))
     }
 
-    /// Time at which the job became eligible, or else its submission.
+    /// Time at which the job became eligible or, if this is unknown, was submitted.
     pub fn queued(&self) -> Option<Second> {
         self.eligible.or(self.submit)
     }
@@ -311,7 +310,6 @@ impl History {
     }
 }
 
-/// Appends a cell, quoted if needed, and a comma.
 fn cell(table: &mut String, text: &str) {
     let text = written(text);
     if text.contains([',', '"', '\n', '\r']) {

@@ -217,7 +217,7 @@ pub fn read_nodes(text: &str) -> Vec<(String, String)> {
 pub struct NodeReservation {
     pub name: String,
     pub nodes: String,
-    /// Start time in seconds since 1970.
+    /// Start of the reservation, in seconds since 1970.
     pub start: i64,
     pub end: i64,
 }

@@ -58,16 +58,19 @@ pub struct Reading {
     /// Whether the topologies come from a model of topograph, which Slurm does not read.
     pub is_model: bool,
     pub findings: LintFindings,
-    /// Topologies of the files, the default one first. The list is empty if Slurm would not start.
+    /// Topologies that the files describe, the default one first.
+    ///
+    /// The list is empty if Slurm would not start.
     pub topologies: Vec<(SlurmTopology, Structure)>,
     pub hosts: Hosts,
     /// Contents of the `slurm.conf`; `None` if there is no such file, or it is invalid.
     pub conf: Option<Conf>,
 }
 
-/// Reads a topology file and a `slurm.conf`, of which one may be missing, by the function `text`.
+/// Reads a topology file and a `slurm.conf`, one of which may be missing.
 ///
-/// Problems become findings; there are topologies only if no finding is fatal.
+/// The function `text` reads a file. Problems become findings; there are topologies only if no
+/// finding is fatal.
 pub fn read(
     topology: Option<&Path>,
     conf: Option<&Path>,
@@ -222,9 +225,9 @@ impl Reading {
         hosts
     }
 
-    /// Site of the partition with this name. Without a name, it is the default partition.
+    /// Site of the partition with this name, or of the default partition if no name is given.
     ///
-    /// If no partition is the default and there is only one, it is this one. Without a
+    /// If no partition is the default and there is only one, this one is used. Without a
     /// `slurm.conf`, the site has all nodes and the default topology.
     ///
     /// # Errors
@@ -257,8 +260,7 @@ impl Reading {
         self.site_in(conf, found.nodes.clone(), topology, found.is_exclusive)
     }
 
-    /// Nodes of all partitions that use the default topology. Without a `slurm.conf`, it is all
-    /// nodes.
+    /// Nodes of all partitions that use the default topology. Without a `slurm.conf`, all nodes.
     pub fn cluster(&self) -> Result<SlurmSite, String> {
         let Some(conf) = &self.conf else { return self.site(None) };
         if let Some(refusal) = self.refusal() {
@@ -272,9 +274,7 @@ impl Reading {
         self.site_in(conf, whole, first, is_exclusive)
     }
 
-    /// Site that consists of the nodes `whole`.
-    ///
-    /// It has the topology of this name or, without a name, the first topology.
+    /// Site of the nodes `whole`, with the named topology or, without a name, the first one.
     fn site_in(
         &self,
         conf: &Conf,
@@ -291,7 +291,7 @@ impl Reading {
         self.site_of(whole, up, &conf.nodes, topology, is_exclusive)
     }
 
-    /// Site of all nodes of the machine, with the topology of this name. Partitions are ignored.
+    /// Site of all nodes of the machine, with the named topology. Partitions are ignored.
     pub fn site_with(&self, topology: &str) -> Result<SlurmSite, String> {
         if let Some(refusal) = self.refusal() {
             return Err(refusal);
@@ -361,8 +361,8 @@ pub struct SlurmSite {
     pub topology: String,
     pub structure: Structure,
     pub is_exclusive: bool,
-    /// Whether a flat topology places jobs of one node like larger ones, as older versions of
-    /// Slurm.
+    /// Whether a flat topology places jobs of one node like larger ones, as older versions of Slurm
+    /// do.
     pub fits_single: bool,
 }
 

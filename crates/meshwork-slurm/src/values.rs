@@ -8,7 +8,7 @@ pub struct SchedulerOption {
     pub default: i64,
     pub least: i64,
     pub most: i64,
-    /// Whether −1 is allowed too, and turns a scheduler off.
+    /// Whether the option may also be −1, which turns a scheduler off.
     pub may_be_off: bool,
 }
 
@@ -48,7 +48,7 @@ impl SchedulerOption {
         (self.least..=self.most).contains(&value) || self.may_be_off && value == -1
     }
 
-    /// Value of the option in `parameters`, or its default.
+    /// Value of this option in a text of Slurm parameters; its default if it is missing or invalid.
     pub fn value(&self, parameters: &str) -> i64 {
         let given = self.text(parameters).map(leading_number);
         given.filter(|&value| self.accepts(value)).unwrap_or(self.default)

@@ -29,7 +29,7 @@ impl Component {
         Component(Value::Table(Table::from_iter([("name".to_owned(), name.into())])))
     }
 
-    /// Sets one more parameter of those that the component's page in the manual lists.
+    /// Sets one more parameter. The component's page in the manual lists all parameters.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Component {
         let mut table = match self.0 {
@@ -202,7 +202,7 @@ impl<T> Builder<T> {
         &self.table
     }
 
-    /// Checks that a machine is set, and passes the finished table to `read`.
+    /// Checks that a machine is set, and passes the finished table to a function that reads it.
     fn lower(
         self,
         what: &str,

@@ -22,7 +22,8 @@ pub struct Facility {
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
     stream: Stream,
-    /// Numbers of running and waiting jobs, which the owner of the queue updates for a sizing.
+    /// Numbers of running and waiting jobs, for the sizing strategy; the owner of the queue updates
+    /// them.
     pub counts: QueueCounts,
     is_fixed: bool,
     /// Whether caches are disabled, so that tests can compare results with and without them.
@@ -65,9 +66,8 @@ impl Facility {
         numbers
     }
 
-    /// Restores the numbers that [`memory`](Facility::memory) returned. If `is_same` is not set,
-    /// the held placements differ from those at that time, and the memories of the allocators are
-    /// ignored.
+    /// Restores the state that [`memory`](Facility::memory) returned. If `is_same` is false, the
+    /// held placements have changed since, and the saved memories of the allocators are ignored.
     pub(crate) fn recall(&mut self, numbers: &[u64], is_same: bool) -> Result<(), RecallError> {
         let wrong = || RecallError::Other("it is of another machine".to_owned());
         let (position, mut rest) = numbers.split_first().ok_or_else(wrong)?;
@@ -203,16 +203,20 @@ impl Facility {
         }
     }
 
-    /// Makes the only site count its free nodes, if sizes are fixed. Only runs that never look at
-    /// single nodes may call this.
+    /// Makes a machine of one site keep only the number of its free nodes, if sizes are fixed.
+    ///
+    /// Only runs that never look at single nodes may call this.
     pub(crate) fn name_no_nodes(&mut self) {
         if self.only_fixed_site().is_some() {
             self.sites[0].name_no_nodes();
         }
     }
 
-    /// Fewest processors that a job needs, and its converted request. Both are for the [only fixed
-    /// site](Facility::only_fixed_site). The result is `None` if the site can never hold the job.
+    /// Fewest processors that a job needs, and its request in the form of the machine.
+    ///
+    /// Only for a machine of [one fixed site](Facility::only_fixed_site).
+    ///
+    /// The result is `None` if the site can never hold the job.
     pub(crate) fn only_form(&self, request: &Request) -> Option<(u64, Request)> {
         let only = self.only_fixed_site()?;
         let form = only.in_form(request)?.into_owned();
@@ -277,8 +281,8 @@ impl Facility {
         self.sites.iter_mut().for_each(ManagedSite::ask_anew);
     }
 
-    /// Takes over from an older copy the requests that could not be placed. Unless `still_true` is
-    /// set, these requests are only suspected to fail.
+    /// Takes over the requests that an older copy could not place. If `still_true` is false, they
+    /// are only suspected to fail.
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);
@@ -307,8 +311,9 @@ impl Facility {
         self.sites[site].release(placement);
     }
 
-    /// The sizes of a job on a site, in order; empty if it never fits. The factor on the run time
-    /// includes the site's speed.
+    /// Sizes that a job may have on a site, in the order in which they are tried.
+    ///
+    /// Empty if the job never fits the site. The factor on the run time includes the site's speed.
     pub(crate) fn sizes(&self, site: usize, job: &Job, now: Time) -> SmallVec<[Size; 1]> {
         let managed = &self.sites[site];
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
@@ -411,7 +416,7 @@ impl SiteAhead {
         Some(self.sizing.fewest(&self.managed.demand(&request, self.counts)))
     }
 
-    /// Releases the nodes of a placement on the copied site.
+    /// Releases the nodes of a placement on this copy of a site.
     pub fn release(&mut self, placement: &Placement) {
         self.managed.release(placement);
         // Look-ahead releases many nodes at once, so cached denials are of little use.

@@ -34,11 +34,11 @@ pub enum Finds {
 /// Rule that turns a requested number of processors into the sides of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShapeRule {
-    /// The block of exactly the requested size with the least sum of sides, unless elongated.
+    /// The block of exactly the requested size with the least sum of sides, unless it is elongated.
     ///
-    /// If it is elongated, the block of at least the requested size with the least sum of sides is
-    /// used instead. A block is elongated if it is more than a quarter longer, from corner to
-    /// corner, than this other block.
+    /// It is elongated if its diagonal is more than a quarter longer than that of the block of at
+    /// least the requested size with the least sum of sides. This second block is then used
+    /// instead.
     #[default]
     Squarest,
     /// The block of exactly the requested size with the least sum of sides, even if elongated.

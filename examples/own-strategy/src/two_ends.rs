@@ -9,7 +9,6 @@ use meshwork::machine::{Block, Placement};
 use meshwork::registry::{About, DefaultValue, Kind, Param, Range};
 use meshwork::topology::Wiring;
 
-/// Catalogue entry of the allocator `two_ends`.
 pub(crate) static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("two_ends", "small blocks as low as they go, large ones as high")
         .definition(

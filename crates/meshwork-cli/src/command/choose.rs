@@ -73,7 +73,9 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
     Ok(last)
 }
 
-/// Returns the study's row for the table of all studies.
+/// Chooses the best candidate of one study.
+///
+/// Returns the verdict, and the study's row for the table of all studies.
 fn one(
     out: &mut Output,
     study: &Study,

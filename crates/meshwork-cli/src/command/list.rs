@@ -22,7 +22,6 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Singular of the kind, such as `allocator`.
     pub(super) fn word(&self) -> &'static str {
         self.about.name
     }
@@ -31,7 +30,7 @@ impl Listed {
         self.about.aliases[0]
     }
 
-    /// Purpose of the kind, and the study's key that selects an entry.
+    /// Purpose of a kind of catalogue entries, and the key by which a study selects an entry.
     pub(super) fn introduction(&self) -> &'static str {
         self.about.definition
     }
@@ -307,7 +306,6 @@ fn print_entries(
     Ok(())
 }
 
-/// Prints a name and, in a second column, a wrapped text.
 fn print_item(out: &mut Output, name: &str, columns: usize, text: &str) -> Result<(), Stop> {
     let before = " ".repeat(columns + 4);
     let available = out.width.max(columns + 24) - columns - 4;

@@ -18,7 +18,7 @@ use crate::output::tell;
 const FIRST_LINE: Duration = Duration::from_secs(5);
 const NEXT_LINE: Duration = Duration::from_secs(15);
 
-/// Shortest time between updates of the text next to the bar.
+/// Shortest time between updates of the text next to the progress bar.
 const NEW_WORDS: Duration = Duration::from_millis(200);
 
 /// Progress on standard error.
@@ -29,7 +29,8 @@ pub(super) struct Meter {
     /// Singular noun for the counted things, such as `run` or `job`.
     noun: &'static str,
     is_silent: bool,
-    /// Earliest time of the next update of the text, counted from `began`.
+    /// Earliest time of the next update of the progress text, counted from the creation of the
+    /// meter.
     due: Mutex<Duration>,
 }
 
@@ -72,7 +73,6 @@ impl Meter {
         is_due.then_some(elapsed)
     }
 
-    /// Shows that `done` of `all` runs or jobs have ended.
     pub(super) fn count(&self, done: usize, all: usize) {
         self.show(RunProgress { done: done as u64, total: all as u64, ..RunProgress::default() });
     }

@@ -99,7 +99,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
     Ok(Verdict::Done)
 }
 
-/// Error without its line of the study that this command makes, which is nowhere to be seen.
+/// Error message without the line number, which refers to a study that no user sees.
 fn restated(says: &str, path: &str, arguments: &Replay) -> String {
     let log = arguments.log.display().to_string();
     let own = says.strip_prefix(&format!("{log}:")).and_then(|own| own.split_once(": "));
@@ -163,7 +163,7 @@ fn torus_of(processors: u64) -> Option<String> {
     is_near(long, short).then(|| format!("torus:{long}x{short}"))
 }
 
-/// Returns an error if the folder already has results that are not replays of this log.
+/// Returns an error if the folder already has results other than replays of the log.
 fn must_hold_no_other(folder: &Path, log: &Path) -> Result<(), Stop> {
     let path = absolute(log)?;
     let before = if folder.is_dir() { StudyRequest::read(folder)? } else { None };

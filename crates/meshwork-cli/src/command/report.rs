@@ -61,7 +61,7 @@ fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
     Ok(files.len() as u64)
 }
 
-/// Returns the path of the page, by default `report.html` in the folder.
+/// Writes the report of a results folder, by default to `report.html`; returns the page's path.
 pub(super) fn write(
     catalogue: &Catalogue,
     folder: &Path,

@@ -55,7 +55,7 @@ impl Source for Folder {
     }
 }
 
-/// Serves until all runs have ended, or until the command is terminated.
+/// Serves the page of a results folder until all runs have ended or the command is terminated.
 pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> Ended {
     let mut made = make(catalogue, folder, 1)?;
     let mut seen = signature(folder);

@@ -88,7 +88,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce
     Ok(verdict)
 }
 
-/// Experiment on fragmented GPUs.
+/// Runs the experiment on fragmented GPUs from a trace of nodes and a trace of tasks.
 fn fgd(out: &mut Output, arguments: &Reproduce) -> Ended {
     let (Some(nodes), Some(tasks)) = (&arguments.nodes, &arguments.tasks) else {
         return Err(Stop::Wrong(format!(

@@ -23,7 +23,7 @@ use crate::output::{Stop, tell};
 use crate::serve::http::Resource;
 use crate::serve::{Answer, HTML, JSON, Server, Source};
 
-/// Largest number of listed waiting jobs.
+/// Maximum number of waiting jobs that the state of a live run lists.
 const MAX_WAITING: usize = 20;
 
 /// Shortest interval between two reports, except for the last one.
@@ -72,7 +72,7 @@ struct State {
 /// Runs of a scenario in the order of their replications. Runs may end in another order.
 #[derive(Clone, Default)]
 struct InOrder {
-    /// Runs of the first replications, up to the first one that has not ended.
+    /// Runs of the first replications of a scenario, up to the first one that has not ended.
     runs: ScenarioRuns,
     /// Runs that have ended although an earlier replication has not.
     early: BTreeMap<u64, Run>,
@@ -259,7 +259,6 @@ impl Source for Watched {
     }
 }
 
-/// JSON of a machine and its queue, as the page draws it.
 fn machine(view: &RunSnapshot) -> Json {
     let RunSnapshot { scenario, replication, scene, ended } = view;
     json!({

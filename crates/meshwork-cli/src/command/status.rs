@@ -19,7 +19,7 @@ use crate::output::{Ended, Output, Stop, Verdict, warn};
 
 /// Shortest interval between two lines of `--watch`.
 ///
-/// It is at least `LOOK_SHARE` times as long as reading the folder takes.
+/// If reading the folder takes long, the interval is `LOOK_SHARE` times as long as the reading.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 const LOOK_SHARE: u32 = 10;
 

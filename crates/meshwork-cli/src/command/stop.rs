@@ -19,7 +19,7 @@ pub(super) struct Stopper {
 }
 
 impl Stopper {
-    /// Condition that is met after `budget`, or after the signal SIGTERM or SIGXCPU.
+    /// Creates a condition that is met after `budget`, or after the signal SIGTERM or SIGXCPU.
     ///
     /// Workload managers send these signals before they end a job.
     pub(super) fn new(budget: Option<Duration>) -> Stopper {
@@ -33,7 +33,7 @@ impl Stopper {
         Stopper { began: Instant::now(), budget, asked, interrupted }
     }
 
-    /// Condition of [`Stopper::new`] that is also met after Ctrl-C.
+    /// Creates a stopper like [`Stopper::new`] that Ctrl-C triggers, too.
     ///
     /// A second Ctrl-C ends the process at once.
     pub(super) fn of_user(budget: Option<Duration>) -> Stopper {
@@ -49,9 +49,10 @@ impl Stopper {
         stopper
     }
 
-    /// Condition of [`Stopper::of_user`] without a time budget.
+    /// Condition that stops a command: [`Stopper::of_user`] without a time budget.
     ///
-    /// If a program called the command, the result is `None`: this program handles signals itself.
+    /// If a program called the command, the result is `None`, because this program handles signals
+    /// itself.
     pub(super) fn of_command(out: &Output) -> Option<Stopper> {
         (!out.is_kept).then(|| Stopper::of_user(None))
     }
@@ -62,7 +63,6 @@ impl Stopper {
             || self.budget.is_some_and(|budget| self.began.elapsed() >= budget)
     }
 
-    /// Outcome of a command that has stopped early.
     pub(super) fn verdict(&self) -> Verdict {
         match self.interrupted.load(Ordering::Relaxed) {
             true => Verdict::Interrupted,
@@ -70,9 +70,9 @@ impl Stopper {
         }
     }
 
-    /// Ends the process at a signal, with a sentence if one is given.
+    /// Makes a signal end the process, after printing a sentence if one is given.
     ///
-    /// It is for work that nothing can resume.
+    /// Used for work that cannot be resumed.
     pub(super) fn end_process(&self, sentence: Option<&'static str>) {
         let own = self.clone();
         thread::spawn(move || {

@@ -74,7 +74,7 @@ fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Parameters of the workload `swf` for the options of `trace convert`.
+/// Parameters of the workload `swf` that correspond to the options of `trace convert`.
 fn changes(arguments: &Convert) -> Result<Table, Stop> {
     let mut changes = Table::new();
     for (key, value) in [
@@ -148,7 +148,6 @@ fn fitted(out: &mut Output, arguments: &Fit) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Compares a log with the logs that were resampled from it.
 fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
     let found = resampled(&arguments.log, &arguments.by, arguments.count)?;
     if let Some(folder) = &arguments.figures {

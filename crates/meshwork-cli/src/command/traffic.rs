@@ -108,7 +108,6 @@ fn offered(catalogue: &Catalogue, arguments: &Traffic) -> Result<Vec<Offered>, S
     Ok(arguments.loads.iter().map(offered).collect())
 }
 
-/// Topology that a study would build from the options.
 fn topology(catalogue: &Catalogue, arguments: &Traffic) -> Result<Topology, Stop> {
     if let Some(text) = &arguments.machine {
         let table = machine(catalogue, text).map(|machine| match machine.as_str() {
@@ -180,7 +179,7 @@ fn topology(catalogue: &Catalogue, arguments: &Traffic) -> Result<Topology, Stop
     })
 }
 
-/// Topology of a site in the form of a study.
+/// Topology of a site that is described as in a study.
 fn wired(catalogue: &Catalogue, path: &str, site: &Value) -> Result<Topology, Problem> {
     let params = SITE_FAMILY.resolve_in(catalogue, path, site)?;
     (catalogue.entry::<TopologyEntry>(params.name()).build)(&params)

@@ -113,7 +113,6 @@ fn caption(study: &Study, finished: &Finished) -> String {
     text
 }
 
-/// Metrics that have columns in the printed tables.
 fn shown(finished: &Finished) -> Shown {
     Shown::of(&finished.summary, finished.points.first().map(|point| &point.scenario))
 }

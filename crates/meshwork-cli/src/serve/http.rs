@@ -17,9 +17,8 @@ pub(crate) enum Resource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) resource: Resource,
-    /// Whether the request is HEAD instead of GET.
     pub(crate) is_head: bool,
-    /// Entity tag of the client's version.
+    /// Entity tag of the version that the client already has.
     pub(crate) known: Option<String>,
 }
 

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Time limit for a client to read an answer.
 const ANSWERING: Duration = Duration::from_secs(20);
 
-/// Bytes that are read and discarded after an answer was sent.
+/// Maximum number of bytes that are read and discarded after an answer was sent.
 const MAX_DRAINED: usize = 1 << 16;
 
 /// Size in bytes of the stack of a connection's thread. The thread makes no deep calls.
@@ -108,7 +108,7 @@ fn listen(listener: &TcpListener, port: u16, closing: &AtomicBool, source: &Arc<
     }
 }
 
-/// Place among the limited number of open connections. It becomes free when it is dropped.
+/// Place among the limited number of open connections. Dropping the value frees the place.
 struct Place(Arc<AtomicUsize>);
 
 impl Place {
@@ -144,7 +144,6 @@ fn serve(mut stream: TcpStream, port: u16, source: &dyn Source) {
     }
 }
 
-/// Reads a request; `None` if no request arrives.
 fn request(stream: &mut TcpStream, port: u16) -> Result<Option<Request>, Refusal> {
     let end = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();

@@ -12,12 +12,10 @@ use crate::common::{Said, call, command, line, said, skip};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// A study that replays a log on a 4 × 4 mesh.
 const LOG: &str = "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
                    [workload]\nname = 'swf'\npath = 'good.swf'\n\
                    [measure]\nmetrics = ['wait', 'finished', 'refused']\n";
 
-/// A study of random jobs on a 4 × 4 mesh.
 const DRAWN: &str = "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
                      [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
                      runtimes = { name = 'exponential', mean = 5.0 }\n\
@@ -381,7 +379,6 @@ fn a_job_that_is_wider_than_the_machine_is_refused_and_counted() {
     );
 }
 
-/// A study of jobs that ask for subcubes of a hypercube.
 const CUBE: &str = "allocator = 'buddy'\n\
                     [machine]\ntopology = 'hypercube'\ndimension = 4\n\
                     [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\

@@ -340,7 +340,7 @@ fn papers_have_every_figure_beside_its_claims() {
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
-/// Fastest of five visits to a page, because other processes may use the machine.
+/// Times the fastest of five visits to a page, because other processes may use the machine.
 #[test]
 fn a_thousand_scenarios_are_open_at_once() {
     let Some(browser) = browser() else { return };

@@ -4,7 +4,7 @@ use crate::chromium::{Page, browser};
 use crate::common;
 use crate::common::serving::{LONG, SHORT, Serving};
 
-/// Number of figures that the page shows.
+/// JavaScript that counts the figures on the page.
 const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
 
 fn visit(browser: &headless_chrome::Browser, serving: &Serving) -> Page {

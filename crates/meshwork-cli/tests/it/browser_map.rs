@@ -19,10 +19,9 @@ use tempfile::TempDir;
 /// JavaScript object that draws the map of the machine.
 const MACHINE: &str = "document.querySelector('.machine').machine";
 
-/// Steps of the slider that selects an instant of the run.
+/// Number of steps of the slider that selects an instant of the run.
 const STEPS: f64 = 100_000.0;
 
-/// Page of a run, and the run's recorded events.
 struct Shown {
     page: Page,
     happenings: Vec<RunEvent>,
@@ -101,7 +100,6 @@ impl Shown {
         self.page.value(&format!("{MACHINE}.time")).as_f64().unwrap()
     }
 
-    /// State at an instant, computed from the recorded events.
     fn scene(&self, time: f64) -> Scene {
         let mut scene = Scene::new(self.topologies.clone());
         let until = Time::new(time);
@@ -302,7 +300,7 @@ fn jobs_that_are_resized_are_seen_to_be() {
     shown.is_right();
 }
 
-/// Begin and end of each wait for one cause, number of the job, and cause.
+/// Waits of jobs, each with begin, end, the number of the job, and the only cause in this time.
 #[derive(Default)]
 struct Causes(Vec<(f64, f64, u64, Cause)>);
 

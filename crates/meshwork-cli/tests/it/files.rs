@@ -146,7 +146,6 @@ const STUDY: &str = "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
                      runtimes = { name = 'exponential', mean = 5.0 }\n\
                      [measure]\njobs = 50\nmetrics = ['wait']\n";
 
-/// Folder with a study, two variants of it, and the results of the study.
 fn two_studies() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("one.toml"), STUDY).unwrap();

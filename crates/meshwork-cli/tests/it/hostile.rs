@@ -13,7 +13,7 @@ const OBEYED: [char; 5] = ['\u{1b}', '\u{9b}', '\u{7}', '\r', '\u{202e}'];
 /// Control characters, as an attacker may choose them.
 const NAME: &str = "a\u{1b}[31m\u{9b}2J\u{7}\r\u{202e}\nINJECTED";
 
-/// `NAME`, escaped in a key or string of TOML.
+/// Hostile name, escaped as in a key or string of TOML.
 const IN_TOML: &str = "a\\u001b[31m\\u009b2J\\u0007\\r\u{202e}\\nINJECTED";
 
 /// Hostile name without line breaks, for files that have one name per line.

@@ -49,11 +49,10 @@ fn chapters() -> Vec<String> {
     links.filter(|link| !link.starts_with("reference/")).collect()
 }
 
-/// Fenced block of code.
 struct Block {
-    /// Text after the opening fence, such as `console`.
+    /// Language of a code block: the text after the opening fence, such as `console`.
     language: String,
-    /// Last non-empty line before the block.
+    /// Last non-empty line before the code block.
     before: String,
     text: String,
     /// First and last line of the block's text, counted from 0.
@@ -85,7 +84,7 @@ fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// Name in backticks at the end of the line before the block, followed by a colon.
+/// File name before a code block: in backticks and followed by a colon, at the end of a line.
 fn named(block: &Block) -> Option<&str> {
     block
         .before

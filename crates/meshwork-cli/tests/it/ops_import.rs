@@ -370,8 +370,8 @@ fn a_log_without_nodes_is_imported_too() {
 /// Real histories: site, file, and numbers of rows, jobs, and attempts that got nodes.
 ///
 /// An attempt of a job ends when the job ends or is requeued. Two further numbers may follow. The
-/// first one counts attempts on a single listed place. The second one counts attempts with a listed
-/// place for each segment.
+/// first counts attempts on one set of nodes that the topology allows. The second counts attempts
+/// with one such set for each segment of the job.
 const REAL: [(&str, &str, usize, usize, usize, Option<[usize; 2]>); 8] = [
     ("site1", "sacct-epoch.txt.gz", 306, 306, 295, None),
     ("site1", "sacct-local.txt.gz", 306, 306, 295, None),

@@ -16,7 +16,7 @@ use meshwork_operator::controller::{ControllerReplay, JobOutcome};
 use meshwork_slurm::history::{History, JobRecord, StartedBy};
 use serde_json::{Value as Json, json};
 
-/// 4 × 4 × 4 nodes with boxes of the given sides.
+/// Topology file of a torus of 4 × 4 × 4 nodes with boxes of the given sides.
 fn torus(boxes: &[[u32; 3]]) -> String {
     let mut text = "- topology: t\n  torus3d:\n    toruses:\n      - name: t  # the only one\n        dims: {x: 4, y: 4, z: 4}\n        nodes: n[00-63]\n        placements:\n".to_owned();
     for [x, y, z] in boxes {

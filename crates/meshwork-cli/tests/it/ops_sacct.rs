@@ -9,7 +9,7 @@ use crate::common::skip;
 use crate::common::slurm::{NodeRequest, Slurm};
 use serde_json::json;
 
-/// Four nodes behind two switches, allocated as a whole.
+/// Four nodes below two switches, on which jobs get whole nodes.
 const MACHINE: NodeRequest<'static> = NodeRequest {
     nodes: 4,
     conf: "TopologyPlugin=topology/tree\n\

@@ -85,7 +85,7 @@ fn state(machine: &SlurmMachine, numbers: &mut Numbers, sizes: &[u32], size: u32
     }
 }
 
-/// Whether `job` could start if only the running jobs with these indices ran.
+/// Whether `job` could start if only the running jobs with the given indices ran.
 fn starts_beside(state: &MachineState, running: &[usize], job: &JobRecord) -> bool {
     let mut desk: SlurmAllocator<usize> = SlurmAllocator::new(state.machine.site("").clone());
     for &place in running {

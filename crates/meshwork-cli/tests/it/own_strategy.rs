@@ -9,7 +9,7 @@ use crate::common::{Said, said};
 
 /// Builds and tests the example `own-strategy` offline, with its own lock file.
 ///
-/// The target folder is that of the workspace.
+/// The build uses the target folder of the workspace.
 fn built() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = root.join("target");

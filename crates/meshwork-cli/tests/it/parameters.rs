@@ -80,7 +80,7 @@ fn component(family: &Family, about: &About) -> Value {
     Value::Table(table)
 }
 
-/// Valid scenario, to which an entry with an extreme value is added.
+/// Valid scenario, to which tests add an entry with an extreme value.
 fn base() -> Table {
     let text = "machine = { topology = 'mesh', dims = [4, 4] }\nmeasure = { jobs = 20 }\n\
                 workload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = \

@@ -20,7 +20,6 @@ const TREE: &str = "SwitchName=l0 Nodes=n[0-1]\n\
      SwitchName=s1 Switches=l[2-3]\n\
      SwitchName=top Switches=s[0-1]\n";
 
-/// `slurm.conf` of one partition with these nodes.
 fn conf(nodes: &str) -> String {
     format!(
         "SelectTypeParameters=CR_Core_Memory\nDefMemPerCPU=1000\nNodeName={nodes}\n\
@@ -42,7 +41,6 @@ fn gpus(nodes: &str) -> (String, String) {
     (conf(&format!("{nodes} {kind}")), gres(nodes))
 }
 
-/// A new folder with the configuration files of a Slurm machine.
 fn site(conf: &str, gres: &str, topology: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("slurm.conf"), conf).unwrap();
@@ -87,8 +85,9 @@ fn short(answer: &Json) -> String {
     text
 }
 
-/// Checks which parts of nodes jobs 1, 2, … get. Each case has a job's options and the expected
-/// answer; the options `!5` end job 5.
+/// Checks which parts of nodes jobs 1, 2, … get.
+///
+/// Each case has the options of a job and the expected answer. The options `!5` end job 5.
 fn check(conf: &str, gres: &str, topology: &str, cases: &[(&str, &str)]) {
     let folder = site(conf, gres, topology);
     let mut lines = String::new();

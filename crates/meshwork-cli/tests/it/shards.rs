@@ -209,7 +209,7 @@ fn ended_in(segment: &Path) -> Vec<String> {
     lines.map(|line| line[8..40].to_owned()).collect()
 }
 
-/// Segments of results that the processes `copies` write, each with the keys of its completed runs.
+/// Segments (files of results) that the processes `copies` write, with the keys of completed runs.
 fn segments_of(folder: &Path, copies: &[Child]) -> Vec<(String, Vec<String>)> {
     let found = fs::read_dir(folder.join("shared/runs")).into_iter().flatten().flatten();
     let named = found.map(|segment| (segment.file_name().to_string_lossy().into_owned(), segment));

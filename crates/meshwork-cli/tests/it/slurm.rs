@@ -54,7 +54,6 @@ fn jobs(slurm: &Slurm, seconds: f64) -> u32 {
     (f64::from(FEW) * (seconds / took).clamp(0.25, 16.0)) as u32
 }
 
-/// Progress of a sweep, and its running tasks.
 trait Sweeping {
     fn done(&self) -> u64;
     fn notes(&self) -> String;
@@ -77,7 +76,6 @@ impl Sweeping for Slurm {
         object["done"].as_u64().unwrap_or(0)
     }
 
-    /// Text made of the last lines of all segments of results.
     fn notes(&self) -> String {
         let found = fs::read_dir(self.home().join("S/runs")).into_iter().flatten().flatten();
         let last = |path: PathBuf| {
@@ -87,7 +85,6 @@ impl Sweeping for Slurm {
         found.filter_map(|entry| last(entry.path())).collect::<Vec<_>>().join("\n")
     }
 
-    /// Processes that currently write segments.
     fn writers(&self) -> Vec<Writer> {
         let found = fs::read_dir(self.home().join("S/runs")).into_iter().flatten().flatten();
         let writer = |name: String| {

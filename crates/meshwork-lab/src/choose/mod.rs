@@ -39,7 +39,7 @@ pub const CHOICE: &str = "choice.json";
 
 pub const WINNER: &str = "winner.toml";
 
-/// Minimum number of pairs of runs before a candidate is dropped, on logarithmic and raw scales.
+/// Minimum numbers of run pairs before a candidate is dropped, on a logarithmic and on a raw scale.
 pub const LEAST_PAIRS: [u64; 2] = [20, 40];
 
 pub struct ChooseOptions<'a> {
@@ -355,7 +355,7 @@ fn must_have_candidates(study: &Study) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Keys of a workload that say something about its jobs, or divide them, and make no others.
+/// Keys of a workload that describe or split its jobs, but do not replace them by other jobs.
 const OF_SAME_JOBS: [&str; 3] = ["workload.estimates", "workload.shape", "workload.split_above"];
 
 /// Warning about candidates with different jobs, of which the one with the lightest jobs wins.

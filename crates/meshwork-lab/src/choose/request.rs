@@ -60,7 +60,8 @@ pub enum Budget {
     Time(Duration),
 }
 
-/// Indifference zone: candidates that differ by no more than this count as equally good.
+/// Indifference zone: candidates whose difference is at most this amount are regarded as equally
+/// good.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Within {
     /// Width of the indifference zone, as a fraction of the best candidate's metric.
@@ -140,7 +141,6 @@ impl ChoiceRequest {
         words
     }
 
-    /// Parses the indifference zone, which is a percentage or a positive number.
     pub(super) fn within(&self) -> Result<Within, Refused> {
         let text = &self.within;
         let given = share(text).filter(|given| *given > 0.0);
@@ -246,7 +246,6 @@ impl ChoiceRequest {
 pub struct Constraint {
     pub text: String,
     pub metric: String,
-    /// Whether the limit is an upper limit. Otherwise it is a lower limit.
     pub is_upper: bool,
     pub limit: f64,
     /// Number of the metric's own units in one unit of the option's text.
@@ -313,7 +312,7 @@ impl Constraint {
         if self.is_upper { value - self.limit } else { self.limit - value }
     }
 
-    /// Measured value of a metric that exceeds the limit by `excess`, in the user's unit.
+    /// Value of a metric, in the user's unit, that exceeds the limit of the metric by `excess`.
     pub(super) fn shown(&self, excess: f64) -> String {
         let value = if self.is_upper { self.limit + excess } else { self.limit - excess };
         let number = crate::text::number::significant(value / self.unit, 4);

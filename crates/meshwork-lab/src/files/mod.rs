@@ -94,8 +94,7 @@ impl FileError {
     }
 }
 
-/// Folder that exists, but in which the file `path` could not be made. `None` if the folder does
-/// not exist.
+/// Existing folder in which the file `path` could not be made; `None` if there is no such folder.
 fn closed(path: &Path) -> Option<PathBuf> {
     let path = target(path).unwrap_or_else(|_| path.to_path_buf());
     let path = std::path::absolute(path).ok()?;
@@ -142,7 +141,8 @@ pub(crate) fn host() -> String {
     plain(name.trim())
 }
 
-/// Replaces characters that are not safe in file names. The result is never empty.
+/// Replaces characters that are not safe in file names, and keeps at most 40 characters. The result
+/// is never empty.
 pub(crate) fn plain(word: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
     let word: String = word.chars().take(40).map(fits).collect();

@@ -36,8 +36,10 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Whether the ratio's interval is not much wider than that of the difference, divided by
-    /// `base`. It must be at most twice as wide.
+    /// Whether the interval of the ratio is at most twice as wide as the interval of the
+    /// difference.
+    ///
+    /// For this, the interval of the difference is divided by `base`.
     pub fn is_informative(&self) -> bool {
         let Some([low, high]) = self.ends else { return true };
         if high.is_infinite() {
@@ -140,8 +142,9 @@ fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
 
 struct Pairs {
     runs: Vec<(f64, f64)>,
-    /// Pairs of batches of the same jobs, if one side has a single run. `None` if the values are
-    /// windows of a log.
+    /// Values of paired batches of the same jobs, if one of the two scenarios has a single run.
+    ///
+    /// `None` if the values are windows of a log.
     batches: Option<Vec<(f64, f64)>>,
     rule: Rule,
 }
@@ -181,8 +184,9 @@ impl Pairs {
         Interval { mean: mean(&values), half_width, replications, method }
     }
 
-    /// Ratio of the first mean to the second. `None` if the second is not positive, or if the first
-    /// is negative.
+    /// Ratio of the mean in the first scenario to the mean in the second.
+    ///
+    /// `None` if the second mean is not positive, or if the first mean is negative.
     fn ratio(&self) -> Option<Ratio> {
         let (own, base) = (self.interval(0.0).mean?, mean(&self.bases())?);
         if base <= 0.0 || own < 0.0 {

@@ -8,8 +8,8 @@ use crate::study::{Replications, Study};
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
     Replications,
-    /// The values are windows of a log. The number is the time between their starts, divided by
-    /// their length.
+    /// The values come from windows of a log. The number is the time between the starts of windows,
+    /// divided by their length.
     Windows(f64),
 }
 
@@ -21,8 +21,10 @@ impl Rule {
         }
     }
 
-    /// Mean of `values`, which has one value for each run. If there is a single run, its interval
-    /// comes from `batches`.
+    /// Mean of `values`, one value for each run, with a confidence interval.
+    ///
+    /// The interval of a single run is computed from `batches`, unless the runs are windows of a
+    /// log.
     pub(super) fn interval(self, values: &[f64], batches: &[f64]) -> Interval {
         let Rule::Windows(stride) = self else { return interval(values, batches) };
         let half_width = half_width_of_windows(values, stride);

@@ -50,7 +50,7 @@ pub fn warnings(
     warnings
 }
 
-/// Metric that keeps its meaning while queues grow: `throughput` if jobs send messages.
+/// Metric meaningful while queues grow: `throughput` if jobs send messages, else `carried_load`.
 pub(crate) fn under_overload<'a>(points: impl IntoIterator<Item = &'a Point>) -> &'static str {
     let sends = points.into_iter().any(|point| point.scenario.sends());
     if sends { "throughput" } else { "carried_load" }
@@ -138,7 +138,7 @@ fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     })
 }
 
-/// Notes on networks: on one without cost, and on settings that messages make meaningless.
+/// Notes on networks that cost no time, and on settings that mean little if jobs send messages.
 pub fn of_networks(study: &Study, points: &[Point]) -> Vec<String> {
     let with = |is_one: &dyn Fn(&Point) -> bool| -> Option<String> {
         let found: Vec<usize> = (0..points.len())

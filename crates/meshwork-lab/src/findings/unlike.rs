@@ -17,7 +17,7 @@ use crate::study::words::short;
 pub struct Unlike {
     pub key: String,
     pub parameter: String,
-    /// Values of the parameter, each with the strategies that have it, in the order of the sweep.
+    /// Values of the parameter, each with the names of the strategies that use it, in sweep order.
     pub values: Vec<(String, Vec<String>)>,
 }
 

@@ -96,7 +96,7 @@ pub fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
     (!text.is_empty()).then(|| Cell::Text(text.into()))
 }
 
-/// Converts a whole number; one that `f64` cannot hold exactly becomes a text.
+/// Converts a whole number in a column. A number that `f64` cannot hold exactly becomes a text.
 fn whole<T: ArrowPrimitiveType<Native: Into<i128>>>(
     column: &dyn Array,
     at: usize,

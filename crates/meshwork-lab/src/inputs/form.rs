@@ -121,7 +121,7 @@ fn no_such_day(text: &str) -> String {
 
 /// Converts dates in `from` and `until` to times by the clock of a log.
 ///
-/// Dates without a time zone are in that of the log, see [`LogStart::local`].
+/// Dates without a time zone are in the time zone of the log, see [`LogStart::local`].
 pub fn on_the_clock_of(
     files: &Files,
     path: &str,

@@ -1,6 +1,6 @@
 //! Date at which the clock of a log begins, and the time zone in which its dates are shown.
 //!
-//! A date without a time zone is in that of the log wherever it is read or shown.
+//! Dates without a time zone are always read and shown in the time zone of the log.
 
 use meshwork::workload::swf::Header;
 use meshwork_slurm::date::{has_zone, unix_seconds};
@@ -56,7 +56,8 @@ impl LogStart {
         self.local().shown(self.unix.saturating_add(instant as i64))
     }
 
-    /// Date in seconds since 1970-01-01 UTC; without a time zone it is in that of the log.
+    /// Converts a date to seconds since 1970-01-01 UTC. A date without a time zone is in the log's
+    /// time zone.
     pub fn unix_seconds(&self, text: &str) -> Option<f64> {
         let seconds = unix_seconds(text)?;
         if has_zone(text) {
@@ -83,7 +84,7 @@ impl LogStart {
         self.local().ahead(self.unix)
     }
 
-    /// Start for a page, whose dates all have the offset that is valid when the log begins.
+    /// Start of a log for a page, on which all dates have the UTC offset valid when the log begins.
     pub fn on_pages(&self) -> LogStart {
         let offset = Some(self.ahead()).filter(|&ahead| ahead != 0);
         LogStart { unix: self.unix, offset, zone: offset.map(|_| self.place()) }

@@ -75,7 +75,7 @@ impl From<Problem> for RepeatError {
 }
 
 /// Repeats up to `sample` stored runs on `threads` threads, to check their results. The runs are
-/// spread evenly over all keys.
+/// spread evenly over the store.
 pub fn check(
     catalogue: &Catalogue,
     folder: &Path,

@@ -75,7 +75,7 @@ impl PartialEq for Metrics {
 pub(super) struct Classes<K: Ord> {
     numbers: BTreeMap<K, u32>,
     kinds: Vec<K>,
-    /// Index of the class for each row.
+    /// For each row, the index of its class of jobs (a size or an owner).
     of: Vec<u32>,
     runs: Vec<usize>,
     jobs: Vec<u64>,
@@ -159,8 +159,7 @@ pub struct Class<'a, K> {
 }
 
 impl<'a, K> Class<'a, K> {
-    /// Names of the metrics of this class of jobs. Their order is that of the first run with such
-    /// jobs.
+    /// Names of the metrics of this class of jobs, ordered as in the first run with such jobs.
     pub fn names(&self) -> impl Iterator<Item = &'a str> {
         let first = self.rows.first().map_or(usize::MAX, |row| *row);
         self.metrics.row(first).map(|(name, _)| name)

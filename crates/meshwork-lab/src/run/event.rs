@@ -9,7 +9,7 @@ use meshwork::topology::Node;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEvent {
     pub at: Time,
-    /// Index of the job in order of arrival. It is `NOBODY` if the event is that of a node.
+    /// Index of the job in order of arrival; `NOBODY` if the event concerns a node.
     pub id: JobId,
     pub what: EventKind,
 }

@@ -37,7 +37,7 @@ const TURNED_AWAY: u8 = 2;
 const STARTED: u8 = 3;
 const MOVED: u8 = 4;
 const FINISHED: u8 = 5;
-/// Kind of every outage event. The bits at `REQUEST` say which outage event it is.
+/// Code of every outage event. The bits at `REQUEST` tell which outage event it is.
 const OUTAGE: u8 = 6;
 const INTERRUPTED: u8 = 0;
 const DOWN: u8 = 1;
@@ -303,11 +303,11 @@ fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
     *before = number;
 }
 
-/// Writes those bytes of a time that differ from the previous time. A byte with the positions of
-/// the first and the last of them comes first.
+/// Writes the bytes of a time that differ from the previous time, after a byte with their
+/// positions.
 ///
-/// `difference` is the exclusive or of the two times. A time in whole seconds takes two or three
-/// bytes.
+/// The argument `difference` is the exclusive or of both times. A time in whole seconds takes two
+/// or three bytes.
 fn write_time(buffer: &mut Vec<u8>, difference: u64) {
     let bytes = difference.to_le_bytes();
     let first = (difference.trailing_zeros() / 8).min(7) as usize;

@@ -10,8 +10,9 @@ pub(crate) struct PointKeys<'a> {
     point: &'a Point,
     digest: Option<String>,
     build: &'a str,
-    /// Part of the store key that is the same for all replications. `None` if each replication is a
-    /// window of the log, because their scenarios differ.
+    /// Part of the store key that is the same for all replications.
+    ///
+    /// `None` if each replication is a window of the log, because the windows' scenarios differ.
     shared: Option<Keys>,
 }
 

@@ -74,7 +74,7 @@ impl Lock {
         own.is_ok_and(|own| named.is_ok_and(|named| id(own) == id(named)))
     }
 
-    /// Always true: except on Unix, no other process can replace an open file.
+    /// Always true, because outside of Unix no other process can replace an open file.
     #[cfg(not(unix))]
     fn has_its_name(&self) -> bool {
         true

@@ -68,7 +68,7 @@ pub(crate) fn most(study: &Study, point: &Point) -> u64 {
     }
 }
 
-/// Whether all replications have the same jobs: those of a log, neither shuffled nor resampled.
+/// Whether all replications have the same jobs, because a log is neither shuffled nor resampled.
 pub fn has_same_jobs(scenario: &Scenario) -> bool {
     let workload = &scenario.table()["workload"];
     let is_shuffled = workload.get("shuffle").and_then(toml::Value::as_bool);

@@ -3,11 +3,12 @@ use crate::study::Replications;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// Runs by scenario and replication. If all replications of a scenario are identical, only the
-    /// first.
+    /// Runs by scenario and replication.
+    ///
+    /// If all replications of a scenario are identical, only its first run is included.
     pub runs: Vec<ScenarioRuns>,
     pub constant: Vec<bool>,
-    /// Error of the store. Runs that ended after it were not stored, but their results are here.
+    /// Error of the store. Later runs were not stored, but their results are in memory.
     pub store_error: Option<String>,
     pub stopped: bool,
     /// Number of runs that were repeated, because another build of the program had made them.

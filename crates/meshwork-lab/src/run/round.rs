@@ -33,7 +33,7 @@ impl Round {
         have..have + (self.begins[point + 1].0 - begin) as u64
     }
 
-    /// Scenario and replication of the run with a number in the round. **O(log n)** for *n*
+    /// Scenario and replication of the run with a given number in a round. **O(log n)** for *n*
     /// scenarios.
     pub(super) fn run(&self, number: usize) -> (usize, u64) {
         let point = self.begins.partition_point(|&(begin, _)| begin <= number) - 1;

@@ -36,8 +36,9 @@ pub struct Runner<'a> {
     pub store: Option<Mutex<Store>>,
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
     pub kept: Option<Kept>,
-    /// Called after every run, and repeatedly during long runs. It may be called from any thread,
-    /// but calls do not overlap.
+    /// Function that is called after every run, and repeatedly during long runs.
+    ///
+    /// It may be called from any thread, but calls do not overlap.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Observer of the runs. It does not influence the results.
     pub watcher: Option<&'a dyn Watcher>,
@@ -87,11 +88,12 @@ pub(super) struct Shared<'a, 'b> {
     pub(super) progress: Mutex<RunProgress>,
     pub(super) store_error: Mutex<Option<String>>,
     outdated: AtomicU64,
-    /// Number of jobs in each log, by the log's path. A run that has finished counted them.
+    /// Number of jobs in each log, by the log's path, as counted by runs that have finished.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
     pub(super) stopped: AtomicBool,
-    /// Runs that were made in advance, by scenario and replication. If the entry is `None`, the run
-    /// is read from the store.
+    /// Runs that were made in advance, by scenario and replication.
+    ///
+    /// A run whose entry is `None` is read from the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
     are_counted: AtomicBool,
     /// Index of the scenario, replication and reason of each failed run in [`Runner::work`].
@@ -121,9 +123,9 @@ impl<'a, 'b> Shared<'a, 'b> {
         stops
     }
 
-    /// Makes the runs that the store lacks, so that all of them precede the reading of stored runs.
+    /// Makes the runs that the store lacks, before any stored run is read.
     ///
-    /// If there is a watcher, does nothing, because the watcher must see stored runs first.
+    /// If there is a watcher, it makes no runs, because the watcher must see stored runs first.
     fn ahead(&self, threads: &Threads, round: &Round) {
         self.are_counted.store(false, Ordering::Relaxed);
         let Some(store) = self.runner.store.as_ref().filter(|store| !locked(store).is_empty())

@@ -34,7 +34,7 @@ struct Ended {
     refused: Vec<u64>,
     unusable: Vec<u64>,
     ends: Vec<f64>,
-    /// Kendall's τ of the queue length, with the index of the run. Some runs have none.
+    /// Kendall's τ of the queue length in each run that has one, with the index of the run.
     trends: Vec<(u32, f64)>,
     sizes: Classes<u64>,
     owners: BTreeMap<OwnerAttribute, Classes<Option<String>>>,
@@ -190,8 +190,8 @@ impl ScenarioRuns {
         (0..self.ended()).filter(is_whole).map(|row| self.ended.run(row))
     }
 
-    /// Run at `index`, where runs are in order of replications. Only the first few successful runs
-    /// still have results by batch.
+    /// Returns the run with the given index, in order of replications. Only the first few
+    /// successful runs still have results by batch.
     pub fn get(&self, index: usize) -> Option<Run> {
         if self.failed.is_empty() {
             return (index < self.ended()).then(|| self.ended.run(index));

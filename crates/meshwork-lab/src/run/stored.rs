@@ -1,4 +1,4 @@
-//! Study stored in a results folder, and the keys of its runs.
+//! Study stored in a results folder, and the keys by which its runs are stored.
 
 use std::path::Path;
 

@@ -64,8 +64,7 @@ impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
         (self.shared.runner.progress)(*progress);
     }
 
-    /// Removes a run from the progress of unfinished runs when it has ended. It then counts as a
-    /// finished run.
+    /// Ends the progress of an unfinished run, which then counts as finished.
     pub(super) fn end(&mut self) {
         let mut progress = locked(&self.shared.progress);
         progress.begun = (progress.begun - self.told.0).max(0.0);

@@ -38,7 +38,7 @@ pub struct SlurmMachine {
     partitions: BTreeMap<String, SlurmSite>,
     default: SlurmSite,
     texts: Vec<(PathBuf, String)>,
-    /// For each partition, model of nodes that jobs share. Models are built when first needed.
+    /// Model of the shared nodes of each partition. Models are built when first needed.
     parts: OnceLock<Result<Arc<BTreeMap<String, SharedSite>>, String>>,
 }
 

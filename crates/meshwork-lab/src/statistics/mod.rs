@@ -196,7 +196,8 @@ fn exact_quantile(degrees: u64) -> f64 {
     quantile(degrees, CONFIDENCE)
 }
 
-/// Half width of the central interval of Student's t distribution that has a certain probability.
+/// Half width of the central interval of Student's t distribution with the probability
+/// `confidence`.
 pub(crate) fn quantile(degrees: u64, confidence: f64) -> f64 {
     let (mut below, mut above) = (0.0, 1.0);
     while within(degrees, above) < confidence {

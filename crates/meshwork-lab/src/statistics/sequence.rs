@@ -123,8 +123,9 @@ impl Wins {
         }
     }
 
-    /// Bound 1/*E* on the probability that one side wins so many more pairs by chance. It assumes
-    /// that both sides are equally good. It holds at any time at which one may look.
+    /// Bound 1/*E* on the probability that one side wins at least this many more pairs by chance.
+    ///
+    /// The bound assumes equally good sides, and holds at any time at which one may look.
     ///
     /// ```
     /// use meshwork_lab::statistics::sequence::Wins;

@@ -7,7 +7,7 @@
 //! motion, so this distribution is the same for all machines. Below critical load, fewer queues are
 //! reported to grow.
 
-/// Threshold for τ with 20 batches. At critical load, one of twenty runs exceeds it.
+/// Threshold for Kendall's τ over 20 batches. At critical load, one of twenty runs exceeds it.
 const LIMIT: f64 = 0.87;
 
 /// Mean of Kendall's τ over runs at critical load. The standard deviation of τ is `DEVIATION`.

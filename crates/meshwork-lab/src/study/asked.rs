@@ -69,7 +69,7 @@ pub struct RequestedInput {
     pub blake3: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// Path at which the file was read when the study ran, relative to the results folder.
+    /// Path at which an input file was read when the study ran, relative to the results folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
     /// Path of the file's copy in the results folder. `None` if the file was not copied.
@@ -199,7 +199,7 @@ impl StudyRequest {
         StudyRequest { file: EXPERIMENT.to_owned(), ..StudyRequest::default() }
     }
 
-    /// Adds an input file. If the list has one with this path, it is replaced.
+    /// Adds an input file. An entry of the list with the same path is replaced.
     pub(crate) fn know(&mut self, path: &str, blake3: &str, place: &str, start: Option<LogStart>) {
         let found = RequestedInput {
             path: path.to_owned(),

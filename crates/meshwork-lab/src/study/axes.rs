@@ -26,7 +26,7 @@ const MAX_COLOURS: usize = 10;
 
 const MAX_PANELS: usize = 6;
 
-/// Maximum number of panels of a plot whose x axis is not the default key.
+/// Maximum number of panels of a plot that is drawn over another x axis than its default one.
 const MAX_TURNED: usize = 24;
 
 /// Maximum ratio of the largest to the smallest absolute value on an axis that is not logarithmic.
@@ -60,7 +60,7 @@ pub struct Layout {
     pub along: Option<usize>,
     /// Index of the axis that has one colour for each value.
     pub colour: Option<usize>,
-    /// Index of the axis that has one panel for each value.
+    /// Index of the axis that has one panel for each of its values.
     pub panel: Option<usize>,
     /// Indices of the axes whose value is selected in the page.
     pub chosen: Vec<usize>,
@@ -85,7 +85,7 @@ impl PlotAxis {
         self.labels.len()
     }
 
-    /// Index of the scenario's value on each axis. `scenario` is a number counted from 1.
+    /// Index of a scenario's value on each axis. Scenarios are counted from 1.
     pub fn places(axes: &[PlotAxis], scenario: usize) -> Vec<usize> {
         let mut rest = scenario - 1;
         let mut places = vec![0; axes.len()];
@@ -145,7 +145,7 @@ impl Layout {
         Layout { along, colour, panel, chosen: rest }
     }
 
-    /// Layouts of the plot with another x axis. There is one layout for each other key.
+    /// Layouts of the plot with another x axis, one for each key that is not on the x axis now.
     pub fn turned(&self, axes: &[PlotAxis]) -> Vec<Layout> {
         let drawn = [self.along, self.colour, self.panel].into_iter().flatten();
         let all: Vec<usize> = drawn.chain(self.chosen.iter().copied()).collect();
@@ -169,8 +169,8 @@ impl Layout {
     }
 }
 
-/// Removes an axis from `rest`, and returns it. Of the axes that `will_do` accepts, it is the one
-/// with the highest rank, the last of several.
+/// Removes from `rest` the axis of highest rank that `will_do` accepts, and returns it. Ties go to
+/// the last.
 fn take<R: Ord>(
     rest: &mut Vec<usize>,
     will_do: impl Fn(&usize) -> bool,
@@ -206,12 +206,12 @@ fn contrasted(study: &Study) -> Vec<String> {
     keys
 }
 
-/// Index of a scenario in the order of the sweep. `at` has the index of its value on each axis.
+/// Index of a scenario in the order of the sweep, computed from its value's index on each axis.
 pub fn index(axes: &[PlotAxis], at: &[usize]) -> usize {
     axes.iter().zip(at).fold(0, |index, (axis, &at)| index * axis.count() + at)
 }
 
-/// All combinations of the values of the axes `of`. Every other axis has the index 0.
+/// All combinations of value indices on the axes in `of`. The index on all other axes is 0.
 pub fn every<'a>(axes: &'a [PlotAxis], of: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
     let count: usize = of.iter().map(|&axis| axes[axis].count()).product();
     (0..count).map(move |mut number| {

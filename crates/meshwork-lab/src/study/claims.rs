@@ -19,7 +19,7 @@ pub struct PaperClaim {
 pub enum ClaimCheck {
     /// The claim is not checked. The text is the reason.
     No(String),
-    /// The claim is tested for each combination of swept values that it does not fix.
+    /// The claim is tested for each combination of values of those swept keys that it does not fix.
     Cells(Test),
 }
 
@@ -57,10 +57,12 @@ pub enum Relation {
         /// the ratio.
         by_difference: bool,
     },
-    /// The metric is the lowest or highest among scenarios that differ in the keys of `of`.
+    /// The metric is the lowest or highest among scenarios that differ only in the swept keys of
+    /// `of`.
     Extreme {
         of: SweptValues,
-        /// Whether the metric must be the lowest. Otherwise it must be the highest.
+        /// Whether the claim states that the metric is lowest; otherwise, that the metric is
+        /// highest.
         lowest: bool,
         /// Tolerance as a fraction of the best metric among the other scenarios. The judged metric
         /// may be worse than the best one by so much.
@@ -181,8 +183,9 @@ pub(super) static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Pairs of job sizes that a claim compares: a size of the key `sizes`, and its reference size. The
-/// reference size is `than_size`, or else the first size itself.
+/// Pairs of job sizes that a claim compares: each size of the key `sizes`, and its reference size.
+///
+/// The reference size is `than_size` or, if that is missing, the size itself.
 fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     let sizes = params.get_integers("sizes").unwrap_or_default();
     let than = params.get_integer("than_size");

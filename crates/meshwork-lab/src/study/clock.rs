@@ -29,9 +29,9 @@ pub const UNIT_NAMES: [&str; 4] = ["seconds", "minutes", "hours", "days"];
 pub struct Clock {
     /// Shown unit: `seconds`, `minutes`, `hours` or `days`; `None` if the clock's unit is unknown.
     pub unit: Option<&'static str>,
-    /// Number of units of the clock in one unit in which times are shown.
+    /// Length of the unit in which times are shown, in units of the clock.
     pub factor: f64,
-    /// Date at which the clock shows 0. `None` if the clock is not that of a log with dates.
+    /// Date at which the clock shows 0; `None` unless the clock is from a log with dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
 }
@@ -77,8 +77,9 @@ impl Clock {
         shared
     }
 
-    /// Length of the shown unit in seconds, and local date at which the clock is 0. The date is in
-    /// seconds since 1970.
+    /// Length in seconds of the unit in which times are shown, and local date of time 0.
+    ///
+    /// The date is in seconds since 1970.
     pub fn seconds(&self) -> Option<(f64, i64)> {
         let start = self.start.as_ref()?;
         let (_, seconds) = UNITS.into_iter().find(|(unit, _)| self.unit == Some(unit))?;

@@ -57,7 +57,8 @@ impl Windows {
         self.with_jobs.len() as u64
     }
 
-    /// Start and end of a replication's window. The number must be below [`count`](Windows::count).
+    /// Start and end of the window of a replication, whose number must be below
+    /// [`count`](Windows::count).
     pub fn at(&self, replication: u64) -> (f64, f64) {
         window(self.first, self.length, self.stride, self.with_jobs[replication as usize])
     }

@@ -35,7 +35,7 @@ impl Input {
     }
 }
 
-/// Combined digest of workload file and outage trace; `None` without both.
+/// Combined digest of workload file and outage trace; `None` if there is neither.
 pub fn digest_of(workload: Option<&str>, trace: Option<&str>) -> Option<String> {
     match (workload, trace) {
         (workload, Some(trace)) => Some(format!("{}:{trace}", workload.unwrap_or_default())),

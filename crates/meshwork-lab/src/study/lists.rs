@@ -54,7 +54,7 @@ fn replace(files: &Texts<'_>, table: &mut Table, path: &str) -> Result<(), Probl
 
 /// Converts a Cobalt file in XML to a list of partitions.
 ///
-/// Its partitions are elements `<Partition name="…">` or `<Block name="…">`.
+/// The partitions of the file are elements `<Partition name="…">` or `<Block name="…">`.
 fn from_xml(text: &str) -> Result<String, String> {
     let mut reader = Reader::from_str(text);
     let mut cards: Vec<String> = Vec::new();

@@ -13,8 +13,9 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Builds the map from a text. It is empty if the text is not TOML. **O(*n* log *n*)** for a
-    /// text of *n* bytes.
+    /// Builds the map from keys to line numbers for the text of a study.
+    ///
+    /// The map is empty if the text is not TOML. **O(*n* log *n*)** for a text of *n* bytes.
     pub fn of(text: &str) -> Lines {
         let mut lines = Lines::default();
         if let Ok(document) = DeTable::parse(text) {

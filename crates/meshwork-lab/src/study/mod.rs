@@ -302,8 +302,9 @@ impl Study {
         })
     }
 
-    /// Converts a problem into a sentence. It begins with the study file's name and the line of the
-    /// key at `path`.
+    /// Converts a problem to a sentence that begins with the study file's name and a line number.
+    ///
+    /// The line is the one of the key at `path`.
     pub(crate) fn at_line(&self, path: &str, problem: &Problem) -> String {
         match self.lines.line(path) {
             Some(line) => format!("{}:{line}: {problem}", self.file),
@@ -393,7 +394,7 @@ impl Study {
         Ok(())
     }
 
-    /// Whether settings, as those of `[quick]`, change what is swept.
+    /// Whether settings such as those of `[quick]` change the swept values.
     pub fn sets_sweep(&self) -> bool {
         self.settings
             .iter()
@@ -444,7 +445,7 @@ impl fmt::Display for Study {
     }
 }
 
-/// Whether the dotted path `path` equals `around` or leads to a key inside the value at `around`.
+/// Whether a dotted path equals another one, or leads to a key inside the value at the other one.
 pub(crate) fn is_within(path: &str, around: &str) -> bool {
     path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
@@ -465,8 +466,7 @@ pub fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Command that can read a file, guessed from the file's name. An example is the name of a log.
-/// `None` if the file may be a study.
+/// Command that can read a file, guessed from the file's name. `None` if the file may be a study.
 ///
 /// ```
 /// use meshwork_lab::study::command_for;
@@ -530,7 +530,7 @@ fn unread(path: &Path, error: &FileError) -> Refused {
     Refused(format!("{error}{meant}"))
 }
 
-/// Study whose name is spelled most like that of a missing file, in the folder of that file.
+/// Study with the name most similar to the name of a missing file, in the same folder.
 fn neighbour(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let files = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?.flatten();

@@ -8,8 +8,8 @@ pub const MAX: usize = 10;
 
 /// Selects at most [`MAX`] scenarios whose runs are recorded and drawn together.
 ///
-/// They differ in the compared key, and in further keys of names as far as there is space. If no
-/// key is compared, they are spread over the longest axis.
+/// The scenarios differ in the compared key. While the limit allows, they also differ in further
+/// keys whose values are names. If no key is compared, they are spread over the longest axis.
 pub fn sample(study: &Study) -> Vec<usize> {
     let axes = PlotAxis::all(study);
     let Some(along) = along(&axes) else { return vec![0] };
@@ -55,8 +55,7 @@ pub fn compared(axes: &[PlotAxis]) -> Option<usize> {
     contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
 }
 
-/// For each axis except `but`, index of the value at which it is fixed. This is the first of
-/// several names, or the last of several numbers.
+/// Index of the value at which each axis except `but` is fixed: its first name, or last number.
 ///
 /// If possible, scenarios for which `is_overloaded` is true are avoided, because their waits depend
 /// on the length of the run.

@@ -56,8 +56,7 @@ mod rows {
         rows: usize,
         names: Vec<String>,
         metrics: Vec<(String, Float64Builder)>,
-        /// Columns of swept keys whose values are numbers. Any other key has `None` here, and a
-        /// column in `texts`.
+        /// For each swept key, the column of its values if they are numbers; otherwise `None`.
         numbers: Vec<Option<Float64Builder>>,
         texts: Vec<StringBuilder>,
         scenario: UInt64Builder,

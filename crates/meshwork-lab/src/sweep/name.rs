@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::files::{host, plain};
 
-/// Shard, which is one of `of` parts of a study's runs.
+/// One of several parts into which the runs of a study are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     pub index: u64,
@@ -21,8 +21,8 @@ pub struct Counter {
     pub first: u64,
 }
 
-/// For each workload manager, environment variable with the number of a task in its array. The
-/// variables are looked up in this order.
+/// Environment variables of workload managers that have a task's number in its array, in lookup
+/// order.
 pub const COUNTERS: [Counter; 4] = [
     Counter { variable: "HQ_TASK_ID", first: 0 },
     Counter { variable: "SLURM_ARRAY_TASK_ID", first: 0 },
@@ -71,7 +71,9 @@ impl Shard {
         Ok(Shard { index, of })
     }
 
-    /// Prefix of the shard's segment files, such as `3of20`. For deal number 2, it is `3of20d2`.
+    /// Prefix of the shard's segment files, such as `3of20`.
+    ///
+    /// For the second assignment of runs to shards, it is `3of20d2`.
     pub fn label(self, deal: Option<&str>) -> String {
         let deal = deal.map_or_else(String::new, |deal| format!("d{}", plain(deal)));
         format!("{}of{}{deal}", self.index, self.of)

@@ -16,7 +16,9 @@ use crate::sweep::shard::begin;
 
 pub struct SubmissionPlan {
     pub deal: Deal,
-    /// Whether costs are measured durations in seconds. Otherwise only their ratios are meaningful.
+    /// Whether the costs of runs are measured durations in seconds.
+    ///
+    /// Otherwise only their ratios are meaningful.
     pub is_measured: bool,
     /// Number of attempts at shards that are still writing to the results folder.
     pub at_work: u64,
@@ -53,15 +55,19 @@ fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }
 
-/// Number of the next submission. It is the smallest number, from 1, for which neither a script nor
-/// a deal is stored.
+/// Number of the next submission of runs.
+///
+/// It is the smallest number, from 1, for which neither a batch script nor a division into shards
+/// is stored.
 pub fn next_submission(folder: &Path) -> u64 {
     let script = |number: u64| folder.join(SUBMISSIONS).join(format!("{number}.sh"));
     let is_taken = |number: &u64| script(*number).exists() || deal_of(folder, *number).exists();
     (1..).find(|number| !is_taken(number)).unwrap_or(1)
 }
 
-/// Stores the deal of the next submission, which has no batch script. Returns the path of the file.
+/// Stores the assignment of runs to shards for a submission that has no batch script.
+///
+/// Returns the path of the file.
 pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     let submissions = folder.join(SUBMISSIONS);
     fs::create_dir_all(&submissions).map_err(|error| FileError::making(&submissions, &error))?;

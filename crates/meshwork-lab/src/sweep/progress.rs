@@ -143,7 +143,9 @@ fn listed_failures(folder: &Path, points: &[Point]) -> BTreeMap<(usize, u64), St
     failures
 }
 
-/// Error messages of failed runs in `failures.csv` and in segments, by scenario and replication.
+/// Error messages of failed runs, by scenario and replication.
+///
+/// The messages are read from `failures.csv` and from the segments of shards.
 pub fn failures(
     folder: &Path,
     points: &[Point],

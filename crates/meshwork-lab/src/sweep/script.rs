@@ -37,8 +37,10 @@ pub struct Script {
     pub race: Option<RaceWords>,
 }
 
-/// Command options in the batch script of a race. One list is for the command that runs a round,
-/// the other for the one that submits the next round.
+/// Command options in the batch script of a race.
+///
+/// One list is for the command that runs a round, the other for the command that submits the next
+/// round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RaceWords {
     pub choice: Vec<String>,
@@ -57,8 +59,7 @@ pub const SUBMISSIONS: &str = "submit";
 
 pub const LOGS: &str = "log";
 
-/// Divisor of a task's time limit, which gives the length of its last part. In this part, no new
-/// run begins.
+/// Divisor of a task's time limit. In the last part of this length, the task begins no new run.
 const LAST_PART: u32 = 20;
 
 impl Script {

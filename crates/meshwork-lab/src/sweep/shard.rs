@@ -96,7 +96,7 @@ pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> 
     Ok(Ended { progress: worked.progress, stopped: worked.stopped, warnings, failures })
 }
 
-/// Number of the submission to which the file of a deal belongs, taken from the file's name.
+/// Number of the submission whose file assigns runs to shards, taken from the file's name.
 fn number(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     Some(name.split('.').next().unwrap_or_default().to_owned())

@@ -1,4 +1,4 @@
-//! Writes logs and tables of jobs, in the format of the ending of the file's name.
+//! Writes logs and tables of jobs, in the format that belongs to the ending of the file name.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -111,7 +111,7 @@ pub(super) fn without_place(
     says
 }
 
-/// If the column contains names, numbers them from 1 and replaces them. Returns whether it did.
+/// Replaces the names in a column by numbers from 1. Returns whether the column contained names.
 fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     let is_none =
         |(record, job): &(Record, Job)| record.fields[field] < 0.0 && column.get(job).is_some();
@@ -137,8 +137,7 @@ fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     column.get(job).or_else(known)
 }
 
-/// Columns to write: required columns, columns named in `always`, and columns with a value for a
-/// job.
+/// Columns to write: those that are always written, and those with a value for a job.
 fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     let is_used = |column: &&Column| {
         column.is_certain()

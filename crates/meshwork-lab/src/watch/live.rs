@@ -81,7 +81,7 @@ impl Live {
     }
 }
 
-/// Observer that sends all events to a consumer. If the consumer is gone, it ends the run.
+/// Observer that sends all events to a consumer, and ends the run if the consumer is gone.
 struct Teller {
     sender: SyncSender<RunEvent>,
     is_alone: bool,

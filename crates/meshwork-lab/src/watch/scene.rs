@@ -22,8 +22,8 @@ pub struct Held {
 pub struct NodeUse {
     /// Amounts that jobs hold: cores, memory in MiB, thousandths of GPUs, and the resource `other`.
     pub held: [u64; 4],
-    /// Share of the node that jobs hold, from 0 to 1. It is that of the kind of resource of which
-    /// the largest share is held.
+    /// Share of the node that jobs hold, from 0 to 1: the largest share among all kinds of
+    /// resources.
     pub share: f64,
     /// Job that holds the largest share of the node. `None` if no job holds anything. A job's share
     /// is that of the kind of resource of which it holds most. Of equal jobs, the oldest counts.
@@ -121,7 +121,7 @@ impl Scene {
         }
     }
 
-    /// Makes a job the owner of its nodes. A node may still belong to another job, which moves away
+    /// Records that a job holds its nodes. A node may still belong to another job, which moves away
     /// at the same instant.
     fn give(&mut self, id: JobId, site: usize, placement: &Placement) {
         let (owners, free) = (&mut self.owners[site], &mut self.free[site]);
@@ -211,7 +211,6 @@ impl Scene {
         Some(uses)
     }
 
-    /// Running jobs, in the order of their arrival.
     pub fn running(&self) -> &BTreeMap<JobId, Held> {
         &self.running
     }
@@ -282,8 +281,10 @@ fn add(sums: &mut [u64; 4], amounts: [u64; 4]) {
     sums.iter_mut().zip(amounts).for_each(|(sum, amount)| *sum += amount);
 }
 
-/// Share of the node that the amounts take up. It is that of the kind of resource of which they
-/// take up the largest share. GPUs are given in thousandths.
+/// Share of a node that `amounts` take up, for the resource of which they take up the largest
+/// share.
+///
+/// GPUs are given in thousandths.
 fn largest_share(types: &NodeTypes, node: Node, amounts: [u64; 4]) -> f64 {
     let kind = types.of(node);
     let all = [kind.cpu, kind.mem, kind.gpu * WHOLE_SHARE, kind.other];

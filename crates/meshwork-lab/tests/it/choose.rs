@@ -17,7 +17,7 @@ use meshwork_lab::choose::request::ChoiceRequest;
 use meshwork_lab::choose::{CHOICE, ChooseOptions, WINNER, choose, choose_shard};
 use meshwork_lab::sweep::{Shard, collect};
 
-/// Six candidates on a small machine, with runs of some hundred microseconds.
+/// Study with six candidates on a small machine, and with runs of some hundred microseconds.
 const STUDY: &str = "
 [machine]
 topology = 'mesh'
@@ -183,9 +183,7 @@ fn budgets_and_constraints_are_kept() {
     );
 }
 
-/// If the queue of a combination of values grows, the effects are computed without it.
-///
-/// Here this is one of six combinations.
+/// Effects are computed without combinations of values whose queue grows, here one of six.
 #[test]
 fn effects_compare_complete_combinations() {
     let text = STUDY.replace("load = 0.5", "load = 0.6");
@@ -352,7 +350,7 @@ fn the_winner_has_lines_for_slurm_conf() {
     assert_eq!(lines(&study), ["no line of Slurm sets: scheduler"]);
 }
 
-/// Change of `placements` as a patch with the indentation of the file.
+/// The change of `placements` is printed as a patch with the indentation of the file.
 #[test]
 fn the_winner_has_lines_for_topology_yaml() {
     let folder = tempfile::tempdir().unwrap();

@@ -97,7 +97,7 @@ fn may_have(asked: &str, column: &str, cell: &str) -> bool {
     row.is_ok_and(|row| Listed::read(Box::new(std::iter::once(Ok(row))), "jobs").is_ok())
 }
 
-/// Random table of jobs that request by the column `asked`.
+/// Random table of jobs whose requests are in a given column.
 ///
 /// About half of the cells in other columns are empty.
 fn table(asked: &'static str, stream: &mut Stream) -> Rows {

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 use crate::skip::skip;
 
-/// Jobs of a log on 16 processors. The further keys `changes` are those of the workload.
+/// Jobs of a log on 16 processors. `changes` has further keys of the workload.
 fn jobs(log: &Path, changes: &str, seed: u64) -> Vec<Job> {
     let text = format!(
         "seed = {seed}

@@ -13,7 +13,7 @@ use meshwork_lab::run::build;
 use meshwork_lab::sweep::{Shard, ShardWork, collect, run_shard};
 use meshwork_lab::{Options, Study, run};
 
-/// 240 runs of about ten microseconds each.
+/// Study with 240 runs of about ten microseconds each.
 const STUDY: &str = "
 replications = 60
 [machine]

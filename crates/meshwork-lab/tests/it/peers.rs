@@ -1,4 +1,4 @@
-//! Compares the start time of every job with that in other simulators on the same logs.
+//! Compares the start times of all jobs with other simulators on the same logs.
 //!
 //! The logs and the reference tables are not part of the project; without them these tests are
 //! skipped with a message.

@@ -15,7 +15,6 @@ fn page(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// First fenced code block of `text` in the given language.
 fn block(text: &str, language: &str) -> String {
     let open = format!("```{language}");
     let lines = text.lines().skip_while(|line| *line != open).skip(1);

@@ -32,7 +32,6 @@ fn reading(topology: &str, conf: &str) -> Reading {
 const CONF: &str =
     "NodeName=DEFAULT CPUs=2\nNodeName=n[0-63]\nPartitionName=all Nodes=ALL Default=YES\n";
 
-/// Topology file of a torus with the given further lines.
 fn torus(lines: &str) -> String {
     format!(
         "- topology: t\n  torus3d:\n    toruses:\n      - name: p\n        {}\n",
@@ -425,7 +424,8 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
     }
 }
 
-/// Decisions of a real Slurm, or a message that there is no copy of them.
+/// Recorded decisions of a real Slurm. If there is no copy of them, prints a message and returns
+/// `None`.
 fn recorded(kind: &str) -> Option<Json> {
     let shared: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/placement");
     let path = shared.join(format!("slurm-{kind}-cases.json"));

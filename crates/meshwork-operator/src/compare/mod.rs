@@ -311,7 +311,9 @@ fn beside(
 }
 
 impl Comparison {
-    /// Indices and titles of the measures to show. On a flat site, the span is left out.
+    /// Indices and titles of the measures to show.
+    ///
+    /// On a flat site, the span of jobs over the topology is left out.
     pub fn titles(&self) -> impl Iterator<Item = (usize, String)> {
         let unit = self.span_unit;
         ReplayMeasure::ALL.iter().enumerate().filter_map(move |(place, &measure)| match measure {

@@ -81,7 +81,6 @@ fn place(measure: ReplayMeasure) -> usize {
 
 type TimeUnit = (f64, &'static str);
 
-/// Unit in which times up to `longest` seconds are easy to read.
 fn time_unit(longest: f64) -> TimeUnit {
     match longest.abs() {
         0.0..600.0 => (1.0, "seconds"),

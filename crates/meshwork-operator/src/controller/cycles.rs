@@ -2,7 +2,7 @@
 
 use super::rules::SchedulerParameters;
 
-/// Times of each scheduler's last cycle, and flags for events after these cycles.
+/// Times of the last cycles of Slurm's schedulers, and flags for events after these cycles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cycles {
     last_main: Option<f64>,

@@ -16,7 +16,7 @@ use meshwork_slurm::history::{JobRecord, Second};
 /// Run time, in seconds, of a job whose end is not known: 100 years.
 const FOREVER: Second = 100 * 365 * 86_400;
 
-/// Seconds after which a waiting job does not start any more on an idle machine.
+/// Seconds of an idle machine after which a job that still waits is assumed never to start.
 const IDLE: Second = 600;
 
 /// Controller model with the jobs that run or wait at an instant.
@@ -71,7 +71,8 @@ impl<'a> ReplayState<'a> {
         Ok(ReplayState { controller, is_queued, cycles, next_tick, at, known })
     }
 
-    /// Wait reason of the job of each record just before a second, and the order of the queue.
+    /// Replays a history up to a second, for the wait reason of each job and the order of the
+    /// queue.
     pub(crate) fn reasons(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -138,9 +139,9 @@ impl<'a> ReplayState<'a> {
 
     /// Start of each running or waiting job in one future.
     ///
-    /// It is `None` if the job does not start before `end`, and neither before the machine has been
-    /// idle for [`IDLE`] seconds after `end`. `runs` has the rest of each job's run time, and
-    /// `later` the later submissions.
+    /// The start is `None` if the job starts neither before `end` nor, after it, before the machine
+    /// has been idle for [`IDLE`] seconds. `runs` has the rest of each job's run time, and `later`
+    /// the later submissions.
     pub(crate) fn starts(
         &self,
         runs: &[Second],

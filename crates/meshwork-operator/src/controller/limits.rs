@@ -25,13 +25,14 @@ pub(super) struct RunningSums {
 /// Stage of a scheduling attempt at which limits are tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
-    /// Stage before the search for nodes, for limits on numbers of jobs and on time limits.
+    /// Stage before the search for nodes, in which limits on numbers of jobs and on time limits are
+    /// tested.
     Before,
     /// Stage after the search for nodes, for limits on nodes, processors, memory and GPUs.
     After,
 }
 
-/// Slurm's wait reasons for the limits of a QOS on all its jobs, a user, an account and one job.
+/// Slurm's wait reasons for the limits of a QOS: on all its jobs, a user, an account, and one job.
 const QOS_NAMES: [[&str; KINDS]; 4] = [
     ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit", "QOSGrpMemLimit", "QOSGrpGRES"],
     [
@@ -57,7 +58,7 @@ const QOS_NAMES: [[&str; KINDS]; 4] = [
     ],
 ];
 
-/// Slurm's wait reasons for the limits of an association on all its jobs, a user and one job.
+/// Slurm's wait reasons for the limits of an association: on all its jobs, a user, and one job.
 const ASSOCIATION_NAMES: [[&str; KINDS]; 3] = [
     [
         "AssocGrpJobsLimit",

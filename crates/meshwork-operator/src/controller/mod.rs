@@ -104,8 +104,8 @@ pub(super) struct Controller<'a> {
     pub(super) running: BTreeMap<usize, Held>,
     /// Nodes of ended jobs that other jobs cannot get yet.
     pub(super) completing: NodeSet,
-    /// Whether a pass with recorded starts gives nodes only to these starts. Otherwise, starts that
-    /// only the model predicts get nodes too.
+    /// Whether a scheduling pass with recorded starts gives nodes to no other jobs. If not, jobs
+    /// that only the model starts get nodes too.
     pub(super) leaves_others: bool,
     sums: RunningSums,
     tasks: BTreeMap<u64, u32>,
@@ -249,7 +249,7 @@ impl<'a> Controller<'a> {
         self.count(job, partition, nodes, now);
     }
 
-    /// Registers a running job with its nodes, limits and array, but without parts of nodes.
+    /// Registers a running job with its nodes, limits and job array, but not with parts of nodes.
     fn count(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
         let asked = &*self.request(job, partition).asked.clone();
         self.desks.iter_mut().for_each(|desk| desk.hold(&job, asked, nodes.clone()));
@@ -277,15 +277,14 @@ impl<'a> Controller<'a> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Changes the node weights as a repeated submission would.
+    /// Changes the node weights as if a job were submitted again.
     ///
-    /// If `with_gpus`, this is the submission of the last job with GPUs, otherwise of the last job
-    /// without.
+    /// The job is the last submitted one with GPUs or, if `with_gpus` is false, the last one
+    /// without GPUs.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
 
-    /// Sets the node weights to a result of [`near`](Controller::near).
     pub(super) fn set_near(&self, near: Option<NearGpus>) {
         if let Some((desk, near)) = self.parts.as_ref().zip(near) {
             desk.set_near(near);
@@ -334,7 +333,6 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Index of the partition in which a job ran, according to its record.
     pub(super) fn partition_of(&self, job: usize) -> usize {
         let name = &self.stays[job].partition;
         let own = self.rules.partitions.iter().position(|own| own.name == *name);
@@ -463,7 +461,8 @@ impl<'a> Controller<'a> {
         self.barred(pair).is_none() && !self.is_throttled(pair.job)
     }
 
-    /// Slurm's wait reason if the state or a limit of a partition bars a job from both schedulers.
+    /// Slurm's wait reason if a partition's state or limit bars a job from main scheduler and
+    /// backfill.
     fn barred(&self, pair: &Pair) -> Option<&'static str> {
         let job = &self.jobs[pair.job];
         let request = &job.requests[pair.request];
@@ -755,11 +754,11 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Nodes that a plan leaves to a job for its whole time limit, with the time at which the limit
-    /// ends. The result is `None` if the job cannot start. On shared nodes, the set is empty,
-    /// because a job can also use nodes of running jobs. For each kind of request, `blocked` has
-    /// the smallest time limit for which no nodes were found. It stays valid, because the plan
-    /// leaves ever fewer nodes.
+    /// Nodes that a plan leaves to a job for its whole time limit, with the end of this limit.
+    ///
+    /// The result is `None` if the job cannot start. On shared nodes, the set is empty, because a
+    /// job can also use nodes of running jobs. A kind of request for which no nodes were found is
+    /// not tried again with an equal or longer limit, because the plan leaves ever fewer nodes.
     fn leaves_nodes(
         &self,
         plan: &BackfillPlan,
@@ -854,7 +853,7 @@ mod tests {
         }
     }
 
-    /// Starts of a main pass and a backfill pass, each as a pair of job and partition.
+    /// Starts that a main pass and a backfill pass of the scheduler make, as job and partition.
     fn passes(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, usize)>; 2] {
         let of = |starts: Vec<Start>| starts.iter().map(|own| (own.job, own.partition)).collect();
         both(machine, jobs).map(of)
@@ -1040,7 +1039,7 @@ mod tests {
         }
     }
 
-    /// Starts of a main pass and a backfill pass, each as a pair of job and node list.
+    /// Starts that a main pass and a backfill pass of the scheduler make, as job and node list.
     fn places(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, String)>; 2] {
         let listed = |nodes: &NodeSet| machine.reading.hosts.listed(nodes);
         let of = |starts: Vec<Start>| {

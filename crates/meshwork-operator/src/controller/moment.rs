@@ -25,7 +25,8 @@ const DEPENDENCY: &str = "Dependency";
 /// Age in seconds up to which the main scheduler may not yet have considered a job.
 const NEW: Second = 1;
 
-/// Free parts of the nodes that a waiting job may use, and running jobs whose end lets it start.
+/// Free resources on the nodes a waiting job may use, and running jobs whose end would let it
+/// start.
 #[derive(Default)]
 pub(crate) struct LackingParts {
     /// Whether the job could start now; `None` if it could not even start on the idle machine.
@@ -133,15 +134,17 @@ impl<'a> Controller<'a> {
         best
     }
 
-    /// Nodes that outages, or reservations before the end of its time limit, withhold from a job.
+    /// Nodes withheld from a job by outages, or by reservations that begin before its time limit
+    /// ends.
     pub(crate) fn withheld(&self, job: usize, now: Second) -> NodeSet {
         let mut withheld = self.closed(now);
         self.keep(job, now, (now, self.jobs[job].requests[0].limit), &mut withheld);
         withheld
     }
 
-    /// Free parts of nodes for a waiting job; `None` if jobs do not share nodes. If `with_ends`,
-    /// the result also has running jobs: the end of any one of them would let the waiting job
+    /// Free parts of nodes for a waiting job; `None` if jobs do not share nodes.
+    ///
+    /// On request, the result also has each running job whose end alone would let the waiting job
     /// start.
     pub(crate) fn lacks(&self, job: usize, now: Second, with_ends: bool) -> Option<LackingParts> {
         let (near, closed) = (self.near(), self.closed(now));
@@ -195,11 +198,12 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Records the wait reasons that a main pass gives to the jobs of a queue. The starts of the
-    /// pass have been made. If the model still finds nodes for a job, and `starts` is true, the job
-    /// gets the reason `Priority` and holds these nodes. Otherwise it is treated like a job without
-    /// nodes. A job that the pass does not reach keeps its reason. In a partition that an earlier
-    /// job blocks, `None`, [`RESERVED_NODES`] and reasons of [`Self::lack_of`] become `Priority`.
+    /// Records the wait reasons that a main scheduling pass gives to queued jobs, after its starts.
+    ///
+    /// If the model still finds nodes for a job, and `starts` is true, the job gets the reason
+    /// `Priority` and holds these nodes. Otherwise it is treated like a job without nodes. A job
+    /// that the pass does not reach keeps its reason. In a partition that an earlier job blocks,
+    /// `None`, [`RESERVED_NODES`] and reasons of [`Self::lack_of`] become `Priority`.
     pub(super) fn note_main(
         &self,
         queue: &Queue,
@@ -281,7 +285,7 @@ impl<'a> Controller<'a> {
         self.set_near(near);
     }
 
-    /// Slurm's wait reason of the first job that finds no nodes outside of `busy`.
+    /// Slurm's wait reason for the first job in the queue that finds no nodes.
     fn lack_of(&self, request: &ResolvedRequest, busy: &NodeSet) -> &'static str {
         let ask = || self.desks[request.partition].ask_without(&request.asked, Some(busy));
         match self.parts.is_none().then(ask) {
@@ -313,7 +317,7 @@ impl<'a> Controller<'a> {
         reasons.note(self, job, is_too_large.then_some("PartitionNodeLimit"));
     }
 
-    /// Removes the reasons `BeginTime` and `Dependency` from queued jobs, which are now eligible.
+    /// Removes the reasons `BeginTime` and `Dependency` from queued jobs that have become eligible.
     fn note_eligible(&self, queue: &[Pair], reasons: &mut WaitReasons) {
         for pair in queue {
             let was_held = matches!(reasons.of(self, pair.job), BEGIN_TIME | DEPENDENCY);

@@ -91,9 +91,9 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Changes the node weights as a repeated submission would.
+    /// Changes the node weights as a repeated submission of an earlier job would.
     ///
-    /// If `with_gpus`, this is the submission of the last job with GPUs, otherwise of the last job
+    /// The job is the last submitted one with GPUs if `with_gpus` is set, otherwise the last one
     /// without.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
@@ -248,7 +248,7 @@ impl<'a> PartsFuture<'a> {
         self.desk.held(job).iter().for_each(|grant| self.holdings.give_back(grant));
     }
 
-    /// Nodes that the job would get after all ends registered so far.
+    /// Nodes that the job would get after all ends of jobs registered so far.
     pub(super) fn find(&self) -> Option<NodeSet> {
         let machine = &self.desk.sites[self.partition].machine;
         let near = &mut self.desk.near.borrow_mut();

@@ -26,10 +26,11 @@ pub(super) struct BackfillPlan {
     running: Vec<PlannedEnd>,
     /// Sets of idle nodes: element *n* is the set after the first *n* ends of running jobs.
     released: Vec<NodeSet>,
-    /// For each kind of request and time limit, time before which reservations leave too few nodes.
-    /// Requests of one kind differ at most in their time limits. A time also holds for longer
-    /// limits, so a longer limit has an entry only if its own time is later. `Second::MAX` stands
-    /// for the whole window. Entries stay valid, because a plan only gains reservations.
+    /// Time before which reservations leave too few nodes, by kind of request and by time limit.
+    ///
+    /// Requests of one kind differ at most in their time limits. An entry also holds for longer
+    /// limits, and stays valid because a plan only gains reservations. `Second::MAX` stands for the
+    /// whole window.
     crowded: BTreeMap<usize, BTreeMap<Second, Second>>,
 }
 
@@ -43,7 +44,7 @@ enum Future<'a> {
 
 pub(super) enum Planned {
     Now(NodeSet),
-    /// The job starts at this later time, and these nodes are to be reserved for it.
+    /// The job starts at a later time, and the given nodes are to be reserved for it.
     Later(Second, NodeSet),
     Never,
 }
@@ -118,15 +119,18 @@ impl BackfillPlan {
         left
     }
 
-    /// Plans a job by Slurm's algorithm, after all jobs that were planned before it. The algorithm
-    /// tries candidate starts in order, beginning with the present. At a candidate start, it takes
-    /// nodes that have no reservation during the job's time limit, once running jobs have released
-    /// enough of them. If a reservation ends earlier than that, its end is the next candidate
+    /// Plans a job by Slurm's algorithm, after all jobs that were planned before it.
+    ///
+    /// The algorithm tries candidate starts in order, beginning with the present. At each of them,
+    /// it takes nodes that have no reservation during the job's time limit, once running jobs have
+    /// released enough of them. Otherwise, the first end of a reservation is the next candidate
     /// start. The result is `None` if reservations leave too few nodes at every candidate start:
-    /// Slurm does not count such a job as tested. `gone` are nodes of running jobs that the job may
-    /// preempt. `parts` are the held parts of nodes. The function `now` searches for nodes that are
-    /// free now, outside of a set. The function `reserved` adds to a set the nodes that the site's
-    /// reservations withhold from a start on, and returns the first end of these reservations.
+    /// Slurm does not count such a job as tested.
+    ///
+    /// `gone` are nodes of running jobs that the job may preempt, and `parts` the held parts of
+    /// nodes. `now` searches for nodes that are free now, outside of a set. `reserved` adds to a
+    /// set the nodes that the site's reservations withhold from a start on, and returns the first
+    /// end of these reservations.
     pub(super) fn plan(
         &mut self,
         site: &SlurmSite,
@@ -269,9 +273,9 @@ impl BackfillPlan {
         now(&kept)
     }
 
-    /// Time, up to `by`, at which running jobs have released enough nodes. Ends that are close to
-    /// each other count as one end, at the time of the last of them. `possible` caches the nodes
-    /// that the job gets once all of `available` are released.
+    /// Earliest time, up to a limit, at which running jobs have released enough nodes for a job.
+    ///
+    /// Ends that are close to each other count as one end, at the time of the last of them.
     fn will_run(
         &self,
         (site, request, parts): (&SlurmSite, &ResolvedRequest, Option<&PartsDesk>),
@@ -385,7 +389,8 @@ impl BackfillPlan {
     }
 }
 
-/// Nodes that a job withholds from others: its own, or, if `whole`, the base blocks with its nodes.
+/// Nodes that a job withholds from other jobs: its own or, if `whole`, all nodes of their base
+/// blocks.
 pub(super) fn blocks_around(site: &SlurmSite, nodes: &NodeSet, whole: bool) -> NodeSet {
     let mut all = nodes.clone();
     if whole && let Structure::Block(blocks, ..) = &site.structure {

@@ -58,12 +58,11 @@ pub struct ControllerReplay<'a> {
     /// Seconds from the end of a job until its nodes can be allocated again.
     pub cleanup: f64,
     pub copy: Option<u64>,
-    /// Function that gets the number of starts so far.
+    /// Function that is called with the number of jobs started so far.
     pub report: &'a dyn Fn(usize),
 }
 
 impl ControllerReplay<'_> {
-    /// Replays the history, and returns the outcome of each record.
     pub fn run(self) -> Result<Vec<JobOutcome>, String> {
         self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
     }
@@ -313,7 +312,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Sets starts that are made, up to an instant, in place of the schedulers' decisions.
+    /// Sets starts that replace the decisions of the schedulers up to an instant.
     pub(super) fn follow(&mut self, given: Option<GivenStarts<'_>>) {
         let Some(given) = given else { return };
         self.until = given.until;
@@ -324,8 +323,9 @@ impl<'a> Turn<'a> {
         self.given = before.map(|(job, own)| (job, own.clone())).collect();
     }
 
-    /// Runs jobs in the engine up to the second `end`. It stops earlier if `goes_on` returns false
-    /// after an instant.
+    /// Runs jobs in the engine up to time `end`, in seconds.
+    ///
+    /// The run stops earlier if `goes_on` returns false after an instant.
     pub(super) fn run(
         &mut self,
         mut jobs: Vec<Job>,

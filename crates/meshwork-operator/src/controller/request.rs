@@ -38,7 +38,7 @@ struct RequestLookup {
     may: NodeSet,
     /// Whether the job could not even start if its partition were empty.
     is_hopeless: bool,
-    /// Whether any nodes in `may` suit the job, provided that enough of them are free.
+    /// Whether the job can start on any nodes in `may`, provided that enough of them are free.
     needs_only_count: bool,
 }
 
@@ -67,8 +67,8 @@ impl RequestLookup {
         RequestLookup { wanted, may, is_hopeless, needs_only_count }
     }
 
-    /// Adopts the result of a lookup of parts of nodes. If the request can never be met, `parts` is
-    /// `None`.
+    /// Stores the result of a lookup of parts of nodes; `parts` is `None` if the request can never
+    /// be met.
     fn set_parts(&mut self, parts: Option<&SharedLookup>) {
         self.is_hopeless = !parts.is_some_and(SharedLookup::is_ever);
         if let Some(parts) = parts {
@@ -104,8 +104,9 @@ pub(super) struct ControlledJob {
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// Processors that count in the priority until backfill considers the job: one for each
-    /// requested node. It is a single processor if the job requests a range of node counts.
+    /// Number of processors that count in the job's priority until backfill considers the job.
+    ///
+    /// It is the number of requested nodes, or 1 if the job requests a range of node counts.
     pub(super) asked_processors: u64,
     pub(super) processors: u64,
     /// Requested memory in MiB.

@@ -17,7 +17,8 @@ pub(super) struct Reserved {
     since: Second,
 }
 
-/// Reservations of a site. If the table lacks a reservation's nodes, the history shows them.
+/// Reservations of a site. If the nodes of a reservation are not recorded, they are found from the
+/// job history.
 pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord]) -> Vec<Reserved> {
     let reserved = |own: &SiteReservation| {
         let nodes = own.nodes.clone().or_else(|| found(machine, own, stays))?;

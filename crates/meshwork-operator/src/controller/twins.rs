@@ -45,7 +45,8 @@ fn machines() -> impl Iterator<Item = (String, SlurmMachine)> {
     })
 }
 
-/// Jobs that fill the machine. Some of them exceed limits, are cancelled, or have unlisted sizes.
+/// Jobs that fill the machine. Some exceed limits, are cancelled, or have sizes that the machine
+/// does not list.
 fn crowd(seed: u64, jobs: usize) -> Vec<JobRecord> {
     let mut stream = Stream::new(seed, 0, "crowd");
     let mut below = |most: u64| stream.below(most) as Second;
@@ -326,8 +327,9 @@ impl SlowPlan {
         }
     }
 
-    /// First time at which enough nodes are released for a job, and the nodes that it gets. Ends
-    /// that are close to each other count as one.
+    /// First time at which enough nodes are released for a job, and the nodes that it gets.
+    ///
+    /// Ends of jobs that are close to each other count as one.
     fn released(
         &self,
         available: &NodeSet,

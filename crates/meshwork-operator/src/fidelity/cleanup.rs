@@ -16,7 +16,8 @@ const LONGEST: Second = 3_600;
 const LEAST_SHARE: f64 = 0.03;
 
 /// Gaps in seconds from the end of a job to the start of another job that waited for its nodes.
-/// Each job that waited has one gap. If `by` is given, only starts by this scheduler count.
+///
+/// Each job that waited has at most one gap. If `by` is given, only starts by this scheduler count.
 fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -> Vec<Second> {
     // Last end of a job on each node so far.
     let mut last: BTreeMap<u32, Second> = BTreeMap::new();

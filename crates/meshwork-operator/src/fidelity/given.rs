@@ -42,17 +42,19 @@ enum Event {
 /// Seconds after a job's end in which its nodes may still be unavailable.
 const COMPLETING: Second = 1;
 
-/// Combinations of two flags, one for each of the two cycles that a clock second can have.
+/// Combinations of two flags, one for each of the two scheduler cycles that a second can have.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
-/// Maximum number of changed orders that are tried for one clock second.
+/// Maximum number of changed orders of events that are tried for one clock second.
 const MOST_MOVES: usize = 64;
 
-/// Points in the score of an order of events for each recorded start that it predicts. They count
-/// twice if the predicted nodes are the recorded ones.
+/// Points that an order of events scores for each recorded start that it predicts.
+///
+/// The points count twice if the predicted nodes are the recorded ones.
 const FOUND: usize = 8;
-/// Points in the score of an order of events that predicts no unrecorded starts. Each unrecorded
-/// start costs one of these points.
+/// Points that an order of events scores if it predicts no unrecorded start.
+///
+/// Each unrecorded start costs one point.
 const UNWANTED: usize = 7;
 
 /// Possible order of the events and scheduler cycles within one clock second.
@@ -63,16 +65,18 @@ struct Order {
     ticked: bool,
     /// Whether main cycles run both before and after killed jobs release their nodes.
     split: bool,
-    /// For each cycle of the second, whether all other events come before it.
+    /// For each scheduling cycle in the examined second, whether all other events come before it.
     all: [bool; 2],
-    /// For each cycle, whether all nodes of ended jobs are already available.
+    /// For the first and for later cycles of a clock second, whether all nodes of ended jobs are
+    /// available.
     all_back: [bool; 2],
-    /// Pairs of a cycle and an event. The event moves to the other side of the cycle and of all
-    /// later cycles.
+    /// Events moved to the other side of a scheduler cycle and of all later ones: cycle and event.
     moved: Vec<(usize, usize)>,
-    /// Submissions that are repeated, because they change the node weights ([`NearGpus`]). Each has
-    /// the index of the cycle that follows it. If its flag is true, the last job with GPUs is
-    /// submitted again. Otherwise it is the last job without GPUs.
+    /// Submissions to repeat before some cycles, because they change the node weights
+    /// ([`NearGpus`]).
+    ///
+    /// Each entry has the index of the cycle that follows. If its flag is true, the last job with
+    /// GPUs is submitted again, otherwise the last job without GPUs.
     last_submitted: Vec<(usize, bool)>,
 }
 
@@ -87,7 +91,7 @@ struct Cycle {
     by: StartedBy,
     is_full: bool,
     starts: Vec<usize>,
-    /// Nodes of killed jobs that become available only after this cycle.
+    /// Nodes of killed jobs that become available only after the scheduler cycle.
     held: NodeSet,
 }
 
@@ -222,8 +226,9 @@ impl<'a> Given<'a> {
         stay.by == StartedBy::Unknown && stay.start == stay.queued()
     }
 
-    /// Starts a job at its submission if it gets its recorded nodes, or if `is_last`. Returns
-    /// whether it started.
+    /// Starts a job at its submission if it gets its recorded nodes, or in any case if `is_last`.
+    ///
+    /// Returns whether the job started.
     fn start_at_once(&mut self, job: usize, at: Second, is_last: bool) -> bool {
         let partition = self.controller.partition_of(job);
         let nodes = self.controller.place(job, partition, at);
@@ -393,7 +398,8 @@ impl<'a> Given<'a> {
         self.cycles.change(!recorded.is_empty());
     }
 
-    /// Main cycles, each with its recorded starts. Between two cycles, killed jobs release nodes.
+    /// Divides recorded starts among main scheduler cycles, between which killed jobs release
+    /// nodes.
     fn split(&self, main: &[usize], is_full: bool, unclear: &[usize]) -> Vec<Cycle> {
         let ends = unclear.iter().filter_map(|own| match self.events[*own].1 {
             Event::End(job) => Some(job),
@@ -440,8 +446,10 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Possible orders of the events and cycles of one clock second. A quiet second has only one
-    /// order, in which events precede a cycle only if recorded starts require it.
+    /// Possible orders of the events and scheduler cycles of one clock second.
+    ///
+    /// If `is_quiet` is true, there is only one order, in which events precede a cycle only if
+    /// recorded starts require it.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let (no, split) = ([false; 2], false);
         let first = Order {
@@ -503,9 +511,10 @@ impl<'a> Given<'a> {
         may_be.filter(|own| (all || is_needed(own)) != is_moved(own)).collect()
     }
 
-    /// Improves an order by moving single events to the other side of a cycle. Moves continue as
-    /// long as more predictions agree with the record. If jobs share nodes, a job may start
-    /// although another job still runs on its nodes.
+    /// Improves an order of events by moving single events to the other side of a scheduler cycle.
+    ///
+    /// Moves continue as long as more predictions agree with the record. If jobs share nodes, a job
+    /// may start although another job still runs on its nodes.
     fn move_events(
         &mut self,
         at: Second,
@@ -548,7 +557,9 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Decisions of the cycles of one second in a given order. The model's state stays unchanged.
+    /// Decisions of the scheduling cycles in one second, if other events lie between them as given.
+    ///
+    /// The state of the model stays unchanged.
     fn try_order(
         &mut self,
         at: Second,
@@ -624,8 +635,9 @@ impl<'a> Given<'a> {
         Tried { decided, near: left }
     }
 
-    /// Score of the decisions of one second. The better they agree with the recorded starts, the
-    /// higher it is.
+    /// Score of the decisions that the model makes in one second.
+    ///
+    /// The better the decisions agree with the recorded starts, the higher the score is.
     fn score(&self, recorded: &[usize], decided: &[(StartedBy, Start)]) -> usize {
         let (mut score, mut unwanted) = (UNWANTED, 0);
         for (by, start) in decided.iter().filter(|own| own.1.nodes.is_some()) {

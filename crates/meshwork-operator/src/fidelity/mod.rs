@@ -34,7 +34,8 @@ pub const ENOUGH_DECISIONS: f64 = 0.85;
 /// Fraction of starts that must be in the right scheduler cycle for a site to count as modelled.
 pub const ENOUGH_CYCLES: f64 = 0.9;
 
-/// Fraction of recorded node lists that must be listed places for a site to count as modelled.
+/// A site counts as modelled if its topology allows at least this fraction of the recorded node
+/// lists.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +43,8 @@ pub struct Fidelity {
     /// Number of jobs. A requeued job counts once.
     pub jobs: usize,
     pub placed: usize,
-    /// Number of records whose nodes form one place of the topology, or one place for each segment.
+    /// Number of records whose nodes, or the nodes of each segment, form a placement of the
+    /// topology.
     pub placements: usize,
     /// Whether a table is missing that is needed to compute priorities.
     pub lacks_priorities: bool,
@@ -99,7 +101,7 @@ pub struct DifferingDecision {
     pub rule: String,
 }
 
-/// Keys by which jobs are grouped when recorded and predicted waits are compared.
+/// Keys by which jobs are grouped to compare recorded and predicted waits.
 pub const WAIT_GROUPS: [&str; 4] = ["nodes", "partition", "user", "week"];
 
 /// Recorded and predicted mean wait of a group of jobs, in seconds.
@@ -239,9 +241,10 @@ impl Fidelity {
 /// Progress callback: it gets the number of decisions or starts so far, and their total number.
 pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// Compares the decisions, the starts and the waits of a history with the model. `report` gets one
-/// count over decisions and replay: its total is twice the number of job records. Without decisions
-/// there are no waits.
+/// Compares the decisions, starts and waits of a history with those of the model.
+///
+/// Progress in `report` goes up to twice the number of job records: once for the decisions, and
+/// once for the replay. If the history has no decisions, waits are not compared.
 ///
 /// # Complexity
 /// The time of [`verdict`], plus that of [`ControllerReplay::run`] for each copy of the history.
@@ -342,9 +345,10 @@ fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMach
     (found, machine)
 }
 
-/// Starts predicted from the recorded past, and the machine that predicted them. Versions of Slurm
-/// have two rules for the placement of single-node jobs. The rule that fits the history better is
-/// used.
+/// Starts predicted from the recorded past, and the machine model that predicted them.
+///
+/// Versions of Slurm have two rules for the placement of single-node jobs. The rule that fits the
+/// history better is used.
 fn given(
     folder: &Folder,
     nodes: &[Option<NodeSet>],

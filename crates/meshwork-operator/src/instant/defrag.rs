@@ -17,8 +17,8 @@ use crate::defrag::Cost;
 pub struct InstantMove {
     pub job: usize,
     pub from: Placement,
-    /// New placement of the job. Its nodes are free after the earlier moves, and not held by the
-    /// job.
+    /// New placement of the moved job: nodes that are free after the earlier moves and not held by
+    /// it.
     pub to: Placement,
 }
 
@@ -39,7 +39,8 @@ pub struct InstantTarget {
 }
 
 impl InstantTarget {
-    /// Target on the first site. All running jobs may be moved.
+    /// Creates the target to start a job on the first site, where all running jobs may be moved for
+    /// it.
     pub fn of(job: Job) -> InstantTarget {
         InstantTarget { site: 0, job, exempt: BTreeSet::new(), cost: Cost::default() }
     }
@@ -149,7 +150,9 @@ fn cost(instant: &Instant, cost: Cost, place: usize) -> i64 {
     }
 }
 
-/// Plan that moves jobs off a place so that the job of `target` can start; `None` if impossible.
+/// Plan that moves jobs off the nodes in `place`, so that the job of `target` can start there.
+///
+/// `None` if no such plan exists.
 fn clear(
     instant: &Instant,
     target: &InstantTarget,
@@ -185,7 +188,7 @@ fn clear(
     Some(InstantPlan { placement, steps, cost })
 }
 
-/// Occupies the nodes or parts of `rest` that are free, so that moved jobs do not get them.
+/// Occupies the free ones of the given nodes or parts, so that moved jobs do not get them.
 fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
     let Some(amounts) = ahead.site().amounts().filter(|_| rest.parts.is_some()) else {
         // Whole nodes that were taken before are no longer free.

@@ -15,7 +15,7 @@ use super::{Instant, WaitingJob};
 /// Maximum number of possible placements that are reported for a waiting job.
 const NEAREST: usize = 3;
 
-/// Maximum number of blocks, or of sets of jobs, that are tried in the search for moves.
+/// Maximum number of blocks or sets of jobs that are tried in the search for jobs to move.
 const MOST_MOVES: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,13 +61,11 @@ pub struct InstantExplanation {
     pub short: Option<String>,
     pub free: Vec<u32>,
     pub now: Option<(usize, Placement)>,
-    /// Possible placements. The placements that need the fewest ends of jobs come first, then the
-    /// earliest.
+    /// Possible placements, sorted by the number of jobs that must end first, and then by time.
     pub nearest: Vec<NearestPlacement>,
     /// Earliest start of the job if it were first in the queue. Jobs end at their estimated ends.
     pub alone: Option<PlannedStart>,
-    /// Earliest start of the job if jobs start in order of arrival. Jobs end at their estimated
-    /// ends.
+    /// Earliest start of the job if jobs start in order of arrival and end at their estimated ends.
     pub in_order: Option<PlannedStart>,
     /// Running jobs: the end of any one of them would let the job start.
     pub ends: Vec<usize>,
@@ -165,7 +163,7 @@ impl Instant {
         Some(lacks)
     }
 
-    /// Running jobs: the end of any one of them would let the waiting job start.
+    /// Running jobs such that the end of any one of them would let the waiting job start.
     fn ends(&self, job: &Job) -> Vec<usize> {
         let would_do = |&place: &usize| {
             let holder = &self.running[place];
@@ -186,7 +184,6 @@ impl Instant {
         (jobs.len(), jobs.iter().map(until).max().unwrap_or(self.now))
     }
 
-    /// Running jobs of a site, in order of their estimated ends.
     fn by_end(&self, site: usize) -> Vec<usize> {
         let here = |&place: &usize| self.running[place].site == site;
         let mut by_end: Vec<usize> = (0..self.running.len()).filter(here).collect();
@@ -224,8 +221,7 @@ impl Instant {
         all
     }
 
-    /// Possible placements, nearest first. Each requires that all jobs of one set in `sets` have
-    /// ended.
+    /// Possible placements, nearest first. For each, all jobs of one set in `sets` must have ended.
     fn nearest_of(
         &self,
         site: usize,
@@ -251,8 +247,9 @@ impl Instant {
         found
     }
 
-    /// Possible placements if any free nodes will do. One needs the fewest ends of jobs, the other
-    /// is the earliest.
+    /// Possible placements of a job that can use any free nodes.
+    ///
+    /// One placement needs the fewest ends of jobs, the other is the earliest.
     fn by_count(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
@@ -311,7 +308,8 @@ impl Instant {
         found
     }
 
-    /// Earliest possible placement as running jobs end, with the jobs that must end for it.
+    /// Earliest placement that becomes possible as running jobs end, with the jobs that must end
+    /// for it.
     fn soonest(&self, site: usize, job: &Job) -> Option<NearestPlacement> {
         let by_end = self.by_end(site);
         let mut ahead = self.sites[site].fork();
@@ -337,7 +335,7 @@ impl Instant {
         machine.start(job, self.now)
     }
 
-    /// Earliest start of a job after all jobs ahead of it in the queue, which start in order.
+    /// Earliest start of a job if all jobs ahead of it in the queue start first, in order.
     fn starts_in_order(&self, job: &Job, place: usize) -> Option<PlannedStart> {
         let mut machine = SimulatedMachine::of(self);
         let mut now = self.now;
@@ -367,7 +365,6 @@ impl Instant {
     }
 }
 
-/// First site on which a job fits at the instant, with its placement there.
 fn start_on(sites: &mut [SiteAhead], job: &Job, now: Time) -> Option<(usize, Placement)> {
     let find =
         |(index, site): (usize, &mut SiteAhead)| Some((index, site.propose(job, now)?.placement));
@@ -395,7 +392,6 @@ impl SimulatedMachine {
         self.ends.sort_by_key(|(end, ..)| std::cmp::Reverse(*end));
     }
 
-    /// Starts a job as early as possible, but not before `now`.
     fn start(&mut self, job: &Job, now: Time) -> Option<PlannedStart> {
         let mut at = now;
         loop {

@@ -51,7 +51,7 @@ pub struct Instant {
 }
 
 impl Instant {
-    /// Job with the given request and an unknown run time, submitted at the instant.
+    /// Job with the given request and an unknown run time, submitted at the examined instant.
     pub fn job(&self, request: Request) -> Job {
         Job::new(0, self.now, request, 1.0)
     }

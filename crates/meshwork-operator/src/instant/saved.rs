@@ -110,8 +110,8 @@ fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     })
 }
 
-/// Parts of a text that may be a snapshot, with line numbers: each line, as an answer, and the
-/// whole.
+/// Finds snapshots in a text, with their line numbers. Each line is tried as a snapshot or as an
+/// answer that contains one, and then the whole text.
 fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     let answers = (1..).zip(text.lines()).filter_map(|(line, answer)| {
         let mut answer: Json = serde_json::from_str(answer).ok()?;

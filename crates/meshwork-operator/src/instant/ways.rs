@@ -11,7 +11,7 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// Largest sum of the sizes of all possible blocks for which each block is checked.
+/// Maximum total size of all possible blocks up to which each block is checked.
 const MOST_CELLS: u64 = 200_000_000;
 
 /// Maximum number of sets of jobs that are tried if placements need not be blocks.
@@ -25,8 +25,10 @@ pub(super) struct CandidateBlock {
     pub(super) jobs: Vec<usize>,
 }
 
-/// All blocks that a job may get, if the allocator gives it one block of its shape; otherwise
-/// `None`. The result is also `None` if there are too many blocks to check.
+/// All blocks that a job may get.
+///
+/// `None` if the allocator does not give the job one block of the job's shape, or if there are too
+/// many blocks to check.
 pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<CandidateBlock>> {
     let empty = &instant.empty[site];
     if !empty.gives_blocks() {
@@ -75,7 +77,7 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Ca
     Some(ways)
 }
 
-/// Whether the allocator finds a block with the sides `sides` if no other nodes are free.
+/// Whether the allocator finds a block of the given sides if only one such block is free.
 fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool {
     let grid = empty.site().grid();
     let Some(base) = (0..grid.nodes()).find(|&node| grid.holds(node, sides)) else { return false };
@@ -120,8 +122,7 @@ pub(super) struct CandidateSets {
 }
 
 impl CandidateSets {
-    /// Prepares the sets of the given jobs. Each job has a cost, which is not negative, and an
-    /// index.
+    /// Prepares the enumeration of sets of jobs. Each job has a nonnegative cost and an index.
     pub(super) fn new(mut jobs: Vec<(i64, usize)>) -> CandidateSets {
         jobs.sort_unstable();
         let first = jobs.first().map(|&(cost, _)| Reverse((cost, vec![0])));

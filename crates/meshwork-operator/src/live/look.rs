@@ -89,7 +89,7 @@ impl Ranges {
         Ok(())
     }
 
-    /// Notes that a job requests a fixed number of nodes.
+    /// Records that a job requests a fixed number of nodes.
     pub(super) fn has_none(&mut self, job: &QueuedJob) {
         self.known.insert(job.key(), job.nodes);
     }

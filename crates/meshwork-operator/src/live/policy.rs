@@ -50,7 +50,8 @@ pub(super) struct Kept {
 pub(super) struct LiveDecision {
     pub(super) state: Json,
     pub(super) answer: Json,
-    /// Jobs to start. Each has the index of its candidate, and its nodes in the order of MPI ranks.
+    /// Jobs to start, each with its index among the candidates and its nodes in the order of MPI
+    /// ranks.
     pub(super) starts: Vec<(usize, Vec<u32>)>,
     /// Indices of candidates that could not start even on an empty machine.
     pub(super) never: Vec<usize>,

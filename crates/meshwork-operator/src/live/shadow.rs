@@ -24,7 +24,7 @@ use meshwork_slurm::live::QueuedJob;
 
 /// Maximum number of waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Largest job, in nodes, for which the routes between all pairs of its nodes count.
+/// Largest job, in nodes, whose links are found from the routes between all pairs of its nodes.
 const ALL_PAIRS: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,8 +103,9 @@ pub struct ShadowSummary {
     pub had_place: usize,
     /// Number of queries that showed several new starts, whose order is uncertain.
     pub ambiguous: usize,
-    /// Number of starts of multi-node jobs that the policy also started. Measures are summed over
-    /// them.
+    /// Number of starts of multi-node jobs that both Slurm and the policy placed.
+    ///
+    /// Measures are summed over these starts.
     pub both: usize,
     distance: (f64, f64),
     contention: (f64, f64),
@@ -257,7 +258,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Occupied nodes, by job, just before the jobs in `new` started.
+    /// Occupied nodes, by job, just before the newly started jobs began.
     fn before(&self, look: &SiteLook, new: &[&QueuedJob]) -> Vec<Claim> {
         let keys: BTreeSet<(String, i64)> = new.iter().map(|job| run_key(job)).collect();
         let taken: BTreeSet<String> =
@@ -345,7 +346,8 @@ impl<'a> SiteShadow<'a> {
         known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
     }
 
-    /// Job sizes (powers of two) for which the policy finds nodes outside of `claims` and `nodes`.
+    /// Job sizes (powers of two) for which the policy finds nodes. Nodes in `claims` and `nodes`
+    /// count as taken.
     fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {
         let mut all = claims.to_vec();
         if !nodes.is_empty() {

@@ -86,7 +86,7 @@ impl TopologyLists {
         }
     }
 
-    /// Copy of the lists in which the entries of one job size come from `other`.
+    /// Copy of the placement lists in which the entries for jobs of one size come from `other`.
     pub fn with_size_of(&self, size: u32, other: &TopologyLists) -> TopologyLists {
         match (self, other) {
             (TopologyLists::Boxes(own), TopologyLists::Boxes(other)) => {
@@ -239,7 +239,9 @@ impl SearchSpace {
         lists
     }
 
-    /// Copy of `lists` without needless boxes. Boxes of `own` remain, and each job size keeps one.
+    /// Copy of placement lists without needless boxes.
+    ///
+    /// Boxes of the lists `own` remain, and each job size keeps a box.
     pub(super) fn shortened(
         &self,
         lists: &TopologyLists,

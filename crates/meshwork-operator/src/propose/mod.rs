@@ -53,19 +53,24 @@ pub struct SearchLimits {
 #[derive(Clone, Debug)]
 pub struct ListProposal {
     pub topology: SlurmTopology,
-    /// Best placement lists on the history's first half; `None` if none beat the site's own lists.
+    /// Best placement lists for the first half of the history; `None` if the site's own are the
+    /// best.
     pub best: Option<TopologyLists>,
     pub tried: usize,
     pub jobs: (usize, usize),
     /// Race of the best placement lists on resampled histories; `None` if none beat the site's own
     /// lists.
     pub race: Option<ListRace>,
-    /// Reduction of the mean wait on the history's first half, on which the lists were chosen.
+    /// Reduction of the mean wait on the history's first half.
+    ///
+    /// The placement lists were chosen on this half.
     pub chosen_on: Option<Interval>,
-    /// Reduction of the mean wait on the history's second half, by which the lists are judged.
+    /// Reduction of the mean wait on the second half of the history, which judges the proposed
+    /// lists.
     pub held_against: Option<Interval>,
-    /// Mean waits in seconds on the history's second half: under the site's own lists, and under
-    /// the best.
+    /// Mean waits in seconds in the second half of the history.
+    ///
+    /// The first is under the site's own placement lists, the second under the best ones.
     pub waits: Option<(f64, f64)>,
     /// Mean spans on the history's second half, and their unit.
     ///

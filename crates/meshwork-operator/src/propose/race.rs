@@ -13,21 +13,28 @@ use meshwork_lab::choose::race::{Field, NoValue, Race, RaceRules};
 use meshwork_lab::statistics::mean;
 use meshwork_slurm::history::{JobRecord, Second};
 
-/// Indifference zone: lists count as equal if their mean waits differ by at most this fraction.
+/// Indifference zone: placement lists are equal if their mean waits differ by at most this
+/// fraction.
 pub const WITHIN: f64 = 0.05;
 
-/// Number of histories on which two lists must be tried before one of them may be dropped.
+/// Minimum number of histories on which two placement lists are tried before one may be dropped.
 const LEAST_PAIRS: u64 = 20;
 
-/// Maximum number of resampled histories. Lists that are then still in the race differ by little.
+/// Maximum number of resampled histories on which placement lists are compared.
+///
+/// Lists that are not dropped by then differ by little.
 pub(super) const MOST_PAIRS: u64 = 100;
 
-/// Factor by which a resampled history is shorter than the first half, if it still has enough jobs.
+/// Factor by which resampled histories are shorter than the first half of a site's history.
+///
+/// A history that would have too few jobs is shortened less.
 const SHORTER: usize = 4;
 
 const STRETCHES: Second = 8;
 
-/// Lengths of stretches in seconds that keep the position of jobs in the week, the day or the hour.
+/// Stretch lengths in seconds that keep the position of jobs in the week, the day or the hour.
+///
+/// Resampled histories are made of stretches of a history.
 const CALENDAR: [Second; 3] = [604_800, 86_400, 3_600];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,7 +79,7 @@ impl<'a> Stretches<'a> {
         Some(Stretches { of, first, length, wanted })
     }
 
-    /// Resampled history. It depends only on the seed and on `number`.
+    /// Resampled history, which depends only on the seed and on the number of the history.
     fn history(&self, seed: u64, number: u64) -> Vec<JobRecord> {
         let mut stream = Stream::new(seed, number, "propose race");
         let mut stays = Vec::new();
@@ -93,7 +100,7 @@ impl<'a> Stretches<'a> {
     }
 }
 
-/// Logarithms of mean waits, by history and then by list. A logarithm is `None` if it is unknown.
+/// Logarithms of mean waits, by history and then by proposed list of boxes; `None` if unknown.
 struct WaitsByHistory(Vec<Vec<Option<f64>>>);
 
 impl Field for WaitsByHistory {
@@ -111,7 +118,8 @@ impl Field for WaitsByHistory {
     }
 }
 
-/// Compares lists in a race on resampled histories, and returns the index of the list to choose.
+/// Compares placement lists in a race on resampled histories, and returns the index of the list to
+/// use.
 ///
 /// The first list is the site's own. The compared values are logarithms of the mean wait plus one
 /// second. The result is `None` if time ran out before the first comparison.

@@ -23,14 +23,16 @@ const LISTS_OF_A_ROUND: usize = 64;
 /// Factor by which the number of tried lists falls from one stage to the next.
 const ONE_OF: usize = 4;
 
-/// Divisors of the number of jobs on which lists are tried, one for each stage.
+/// Divisors of the number of jobs on which placement lists are tried, one for each stage of a
+/// search.
 const FEWER: [usize; 3] = [16, 4, 1];
 
 pub(super) const FEWEST_JOBS: usize = 100;
 
 const PARENTS: usize = 8;
 
-/// A trial is aborted if its waits exceed this multiple of the waits under the site's own lists.
+/// Multiple of the waits under the site's own placement lists. A trial with longer waits is
+/// aborted.
 const PATIENCE: f64 = 1.5;
 
 pub(super) struct Trial<'a> {
@@ -44,13 +46,12 @@ pub(super) struct Trial<'a> {
     pub(super) given: Option<GivenStarts<'a>>,
 }
 
-/// Waits of jobs in the order of their records.
-///
-/// The value is `None` if a job never starts, or if the trial was aborted.
+/// Wait of each job, in the order of the records. `None` if some job never starts, or if the trial
+/// was aborted.
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
-    /// Waits in a replay of the jobs `jobs` only; `None` if the sum of the waits exceeds `most`.
+    /// Waits in a replay of a range of jobs; `None` if the sum of the waits exceeds `most`.
     pub(super) fn waits(&self, lists: &TopologyLists, jobs: Range<usize>, most: f64) -> Waits {
         self.outcomes(lists, jobs, most, |stay, outcome| {
             Some((outcome.start? - stay.queued()?) as f64)

@@ -43,9 +43,10 @@ pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) ->
     (TopologyLists::of(own).as_ref() == Some(lists)).then_some(whole)
 }
 
-/// Lines of a torus's placement list, with the lines that replace them. If the list does not
-/// change, the inner result is `None`. If its boxes are not on lines of their own, the outer result
-/// is `None`.
+/// Range of the lines of a torus's placement list, and the lines that replace them.
+///
+/// If the list does not change, the inner result is `None`. If the boxes are not on lines of their
+/// own, the outer result is `None`.
 fn change_of(
     lines: &[String],
     torus: &SlurmTorus,

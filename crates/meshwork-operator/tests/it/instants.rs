@@ -79,7 +79,6 @@ fn instant(named: &NamedPool) -> Instant {
     instant
 }
 
-/// Copy of a pool without the jobs `gone`.
 fn without(named: &NamedPool, instant: &Instant, gone: &[usize]) -> Pool {
     let mut pool = Pool::read(named.pool().table()).unwrap();
     pool.restore(&named.pool().snapshot()).unwrap();
@@ -227,7 +226,7 @@ fn cheapest_by_hand(named: &NamedPool, instant: &Instant, wanted: &Request) -> O
     best
 }
 
-/// Whether the request fits after the moves of `steps`, made one after the other.
+/// Whether a request fits after the given moves, made one after the other.
 ///
 /// Each move must go to nodes that are free when it is made.
 fn room_after(

@@ -31,15 +31,15 @@ pub(crate) struct Envs {
     threads: Option<rayon::ThreadPool>,
     process: u32,
     masks: bool,
-    /// Number of flags in an observation, of numbers in an observation, and of actions.
+    /// Number of flags and number of numeric values in an observation, and number of actions.
     sizes: [usize; 3],
     flags: Arc<[AtomicU8]>,
     numbers: Arc<[AtomicU64]>,
     mask: Arc<[AtomicU8]>,
     /// Outcomes of the last decisions.
     ///
-    /// Each is the reward, the current time, whether the episode has ended, and whether the action
-    /// was invalid.
+    /// An outcome is the reward, the current time, whether the episode has ended, and whether the
+    /// action was invalid.
     outcome: Arc<[AtomicU64]>,
 }
 
@@ -217,8 +217,9 @@ impl Envs {
         .map_err(failed)
     }
 
-    /// Arrays with a row for each environment: flags, numbers, masks and outcomes. They view the
-    /// memory, so they show every change.
+    /// Arrays of flags, numbers, masks and outcomes, with a row for each environment.
+    ///
+    /// The arrays share memory with the environments, so they show every change.
     fn arrays(&self, py: Python<'_>) -> PyResult<[Py<PyAny>; 4]> {
         let [flags, numbers, actions] = self.sizes;
         Ok([

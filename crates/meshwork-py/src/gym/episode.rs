@@ -11,9 +11,9 @@ use toml::{Table, Value};
 
 use super::Script;
 
-/// Machine of `script` without jobs, outages and scheduler, since only the agent starts jobs.
+/// Machine of an environment, without jobs, outages and scheduler: only the agent starts jobs.
 ///
-/// It has the allocator of this name or, without a name, the allocator of `script`.
+/// The machine has the given allocator or, if `allocator` is `None`, the allocator of `script`.
 pub(super) fn machine(
     script: &Script,
     allocator: Option<&str>,
@@ -39,9 +39,9 @@ pub(super) fn machine(
     Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)
 }
 
-/// Starts the chosen job, by its position in the queue.
+/// Scheduler that starts the job that an agent has chosen by its position in the queue.
 ///
-/// It starts on the given nodes or, without any, where the allocator places it.
+/// The job starts on the given nodes or, without any, where the allocator places it.
 #[derive(Default)]
 struct Agent<'p> {
     starts: Option<(usize, Option<&'p Placement>)>,

@@ -75,7 +75,7 @@ pub(super) fn lend_cluster<R>(
     unsafe { place.lend(py, NonNull::from(cluster).cast(), act) }
 }
 
-/// Lends the sites' offers to a selector while `act` runs.
+/// Lends the sites' offers to a selector while a function runs.
 pub(super) fn lend_offers<R>(
     py: Python<'_>,
     place: &Lent<meshwork::offer::Offers<'static>>,

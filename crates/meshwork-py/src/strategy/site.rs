@@ -39,7 +39,7 @@ pub(crate) struct Site {
 
 #[derive(Clone)]
 struct State {
-    /// Bit set with one bit for each node. It has the contents of `free`.
+    /// Free nodes as a bit set, with one bit for each node.
     words: Vec<u64>,
     claims: i32,
 }

@@ -87,7 +87,7 @@ impl InPython {
     }
 }
 
-/// Converts a size that a sizing in Python has chosen to the form of the job's request.
+/// Size chosen by a sizing in Python, in the form of the job's request.
 ///
 /// If the request is a subcube or a count with constraints, the size from Python is a number of
 /// processors. The constraints are kept.

@@ -38,12 +38,12 @@ const MONTH: f64 = 30.436_875 * DAY as f64;
 /// are on Mondays.
 const MONDAY: i64 = 4 * DAY;
 
-/// Whether a time can be formatted: a time in seconds since 1970, in the years 0 to 9999.
+/// Whether a time in seconds since 1970 lies in the years 0 to 9999, so that it can be formatted.
 fn is_written(second: f64) -> bool {
     (-62_167_219_200.0..253_402_300_800.0).contains(&second)
 }
 
-/// Ticks of an axis at round dates, with their labels. Their number is about `about`.
+/// Ticks of an axis at round dates, with their labels, in about the requested number.
 pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec<(f64, String)> {
     let (seconds, start) = (dates.seconds, dates.start as f64);
     let (first, last) = (start + from * seconds, start + until * seconds);

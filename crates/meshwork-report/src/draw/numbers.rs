@@ -94,7 +94,9 @@ pub(super) fn ratio_of(percent: f64) -> f64 {
     1.0 + percent / 100.0
 }
 
-/// Converts a ratio to a baseline to a difference in percent, with nine significant digits.
+/// Converts a ratio to a difference in percent, rounded to nine significant digits.
+///
+/// A ratio of 1 is a difference of 0 percent.
 pub(super) fn percent_of(ratio: f64) -> f64 {
     let percent = 100.0 * (ratio - 1.0);
     format!("{percent:.8e}").parse().unwrap_or(percent) + 0.0

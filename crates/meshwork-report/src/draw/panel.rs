@@ -43,7 +43,7 @@ pub(super) struct Common<'a> {
     domain: [f64; 2],
     log: bool,
     in_percent: bool,
-    /// Mean of the values of each name in all panels. Names can be sorted by it.
+    /// Mean of each name's values over all panels, by which names can be sorted.
     order: BTreeMap<usize, f64>,
 }
 

@@ -5,7 +5,7 @@ use crate::views::{FigureView, Scale, Style};
 
 #[derive(Clone, Debug)]
 pub(super) struct Point {
-    /// Position of the point on the scale `x` of its view: a number, or the index of a name.
+    /// Position of the point on the x axis of its view: a number, or the index of a name.
     pub(super) x: f64,
     pub(super) mean: f64,
     pub(super) half: Option<f64>,
@@ -121,7 +121,8 @@ pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
     })
 }
 
-/// Range of the scale of measured values. It has all means, but intervals may extend beyond it.
+/// Range of the axis for measured values. It contains all means, but intervals may extend beyond
+/// it.
 pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
     if log && view.differences {
         let ratio = |point: &Point| Point {

@@ -1,4 +1,4 @@
-//! Page of a choice: its candidates in the plots and in the table.
+//! Tests of the report of a choice: its candidates in the plots and in the table.
 
 use std::path::Path;
 

@@ -62,7 +62,7 @@ fn embedded(html: &str) -> serde_json::Value {
 /// Mean, half-width and replications of each row, by key cells and metric title.
 type Numbers = BTreeMap<(BTreeMap<String, String>, String), [String; 3]>;
 
-/// Numbers of a CSV table. The array names its columns for mean, half-width and replications.
+/// Numbers in a CSV table. The array names the columns of mean, half-width and replications.
 fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Numbers {
     let mut reader = csv::Reader::from_path(folder.join(name)).unwrap();
     let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
@@ -82,7 +82,7 @@ fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Nu
     numbers
 }
 
-/// Numbers that a figure of the page shows, in the form that `table` returns.
+/// Numbers that a figure of the page draws, for comparison with the CSV table of the figure.
 fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     let figures = page["sections"][0]["figures"].as_array().unwrap();
     let figure = figures.iter().find(|figure| figure["id"] == id).unwrap();

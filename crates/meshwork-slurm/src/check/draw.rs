@@ -9,7 +9,7 @@ const MOST: usize = 200;
 /// Letters for the boxes of nodes in the drawing of a torus, in the order of the boxes.
 const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// Lines of a drawing; empty if there is nothing to draw, or too much.
+/// Lines of a drawing of the topology; empty if there is nothing to draw, or too much.
 pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> Vec<String> {
     let mut lines = Vec::new();
     match (structure, &topology.kind) {

@@ -27,7 +27,7 @@ pub struct LintReport {
     pub drawings: Vec<Vec<String>>,
 }
 
-/// Reads configuration files by the function `text`, and lints them.
+/// Lints configuration files, which the function `text` reads.
 pub fn check(
     topology: Option<&Path>,
     conf: Option<&Path>,
@@ -54,7 +54,6 @@ pub fn of(mut reading: Reading) -> LintReport {
     LintReport { reading, tables, drawings }
 }
 
-/// Lints the keys and values of a `slurm.conf`.
 pub fn of_conf(conf: &Conf) -> LintFindings {
     let mut findings = LintFindings::default();
     names::look(conf, &mut findings);

@@ -64,7 +64,7 @@ pub(super) const SETTINGS: &str = "\
     TopologyPlugin TrackWCKey TreeWidth UnkillableStepProgram UnkillableStepTimeout \
     UrlParserType UsePAM VSizeFactor WaitTime X11Parameters";
 
-/// Keys of a line that defines nodes.
+/// Known keys of a line of `slurm.conf` that defines nodes.
 const NODES: &str = "\
     BcastAddr Boards CoreSpecCount CoresPerSocket CpuBind CPUs CPUSpecList Feature Features Gres \
     GresConf MemSpecLimit NodeAddr NodeHostname NodeName Parameters Port Procs RealMemory Reason \

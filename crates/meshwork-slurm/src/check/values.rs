@@ -1,7 +1,7 @@
 //! Findings about values in `slurm.conf` that Slurm refuses, or replaces by its defaults.
 //!
-//! Only the keys that Meshwork reads are checked. A word that is not known is refused if it is one
-//! edit away from a known one, since a newer version or a plug-in of the site may know it.
+//! Only the keys that Meshwork reads are checked. An unknown word is refused only if it is one edit
+//! away from a known one, since a newer version or a plug-in of the site may know it.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use crate::finding::LintFindings;
 use crate::values::{SCHEDULER_OPTIONS, is_time, leading_number, number};
 
 enum Kind {
-    /// Whole number of at most this.
+    /// Whole number with this upper bound.
     Number(u64),
     Time,
     Word(&'static str),
-    /// List of these words and of others that Slurm may know.
+    /// The value is a list of the given words, and of others that Slurm may know.
     Words(&'static str),
-    /// Name of a plug-in, whose case matters.
+    /// Name of a plug-in, in which upper and lower case differ.
     Plugin(&'static str),
 }
 
@@ -77,7 +77,7 @@ const PARTITIONS: [(&str, Kind); 10] = [
     ("State", Word("up down drain inactive")),
 ];
 
-/// Keys of lines that have more keys.
+/// Keys that begin lines of `slurm.conf` on which further keys are allowed.
 const LONG_LINES: [&str; 2] = ["DownNodes", "FrontendName"];
 
 /// Adds a finding for each wrong value of a `slurm.conf`.
@@ -173,7 +173,7 @@ fn of_word(
     }
 }
 
-/// Refuses text after the value of a setting, to which a blank leads.
+/// Refuses text that follows the value of a setting after a blank.
 fn of_rest(line: &ConfLine, findings: &mut LintFindings) {
     let [(first, _), (second, _), ..] = &line.pairs[..] else { return };
     let is_long = LONG_LINES.iter().any(|key| key.eq_ignore_ascii_case(first));
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
     use crate::finding::Level;
 
-    /// Findings in a file with this line: whether each is fatal, and what it says.
+    /// Findings in a `slurm.conf` with the given line: whether each is fatal, and its text.
     fn found(line: &str) -> Vec<(bool, String)> {
         let text = format!("{line}\nNodeName=n[0-3] CPUs=4\nPartitionName=DEFAULT MaxNodes=4\n");
         let text = match line.starts_with("PartitionName") {

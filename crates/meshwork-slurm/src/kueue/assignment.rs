@@ -45,8 +45,10 @@ fn count(value: Option<&Json>) -> Result<u64, String> {
     value.and_then(Json::as_u64).ok_or_else(|| "has a count that is no whole number".to_owned())
 }
 
-/// Label values of the domains in a slice. There is one for all, or a varying part between a common
-/// prefix and suffix.
+/// Label values of the domains in a slice.
+///
+/// Either all domains have one value, or their values differ in a part between a common prefix and
+/// suffix.
 fn values_of(values: &Json, domains: usize) -> Vec<String> {
     let universal = values.get("universalValue").or_else(|| values.get("universal"));
     if let Some(one) = universal.and_then(Json::as_str) {

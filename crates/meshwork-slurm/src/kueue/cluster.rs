@@ -23,7 +23,7 @@ struct Node {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cluster {
     nodes: BTreeMap<String, Node>,
-    /// Labels that are levels above the node, from the top.
+    /// Labels of the topology levels above the node, from the top.
     levels: Vec<String>,
     resource: String,
 }
@@ -47,7 +47,9 @@ impl Cluster {
         cluster
     }
 
-    /// Labels among `named` that nodes have, fewest values (such as blocks before racks) first.
+    /// Labels among `named` that nodes have, ordered by increasing number of distinct values.
+    ///
+    /// For example, the label of blocks comes before the label of racks.
     fn levels_among(&self, named: &BTreeSet<String>) -> Vec<String> {
         let values = |label: &String| {
             let values = self.nodes.values().filter_map(|node| node.labels.get(label));
@@ -76,13 +78,13 @@ impl Cluster {
         most.map_or_else(|| "cpu".to_owned(), |(name, _)| name)
     }
 
-    /// Amount that counts as processors, on one node; at least 1.
+    /// Number of processors of a node: its amount of the counted resource, at least 1.
     pub(super) fn processors(&self, node: &str) -> u32 {
         let found = self.nodes.get(node).and_then(|node| node.allocatable.get(&self.resource));
         found.map_or(1, |&count| (count.floor() as u32).max(1))
     }
 
-    /// Amount that counts as processors, for each pod of a set.
+    /// Requested amount, for each pod of a set, of the resource whose units count as processors.
     pub(super) fn asked(&self, set: &Json) -> f64 {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }
@@ -101,7 +103,7 @@ impl Cluster {
         role
     }
 
-    /// Largest amount on a node that counts as processors.
+    /// Largest number of processors of a node, by the resource that counts as processors.
     pub(super) fn largest(&self) -> u32 {
         self.nodes.keys().map(|name| self.processors(name)).max().unwrap_or(1)
     }

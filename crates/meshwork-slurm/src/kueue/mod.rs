@@ -101,7 +101,6 @@ impl<'a> Snapshots<'a> {
         seen.map(|seen| seen.pods(&self.cluster)).collect()
     }
 
-    /// History that is merged from all snapshots.
     pub fn history(&self) -> Result<Imported, FileProblem> {
         let mut read = Imported::default();
         let mut merged: BTreeMap<&str, Vec<workload::Seen<'_>>> = BTreeMap::new();
@@ -163,7 +162,7 @@ impl<'a> Snapshot<'a> {
         Ok(snapshot)
     }
 
-    /// First line of each value of `uid` or `name`, for messages.
+    /// Line in which each value of `uid` or `name` first occurs, for messages.
     fn lines(&self) -> BTreeMap<&'a str, usize> {
         let mut lines = BTreeMap::new();
         for (line, text) in (1..).zip(self.text.lines()) {

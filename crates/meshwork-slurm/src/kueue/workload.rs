@@ -18,15 +18,15 @@ pub(super) struct Seen<'a> {
     pub(super) object: &'a Json,
 }
 
-/// Counts for warnings. An attempt lasts from an admission to an eviction or end.
+/// Counts for warnings. An attempt of a workload lasts from its admission to its eviction or end.
 #[derive(Default)]
 pub(super) struct Notes {
-    /// Attempts with an unknown end, between two snapshots.
+    /// Number of attempts whose end lies between two snapshots, so that its time is unknown.
     unseen_ends: usize,
-    /// Evictions from an attempt that no snapshot shows.
+    /// Number of evictions from an attempt that no snapshot shows.
     unseen_starts: usize,
     nowhere: usize,
-    /// Workloads that require a level above the lowest.
+    /// Number of workloads whose pods must be together on a topology level above the lowest.
     higher: usize,
 }
 
@@ -200,9 +200,11 @@ impl Seen<'_> {
         Ok(all)
     }
 
-    /// Name, resources of the pods, and the level at which they must be together. The level is
-    /// `node`, or `leaf` for one domain of the lowest level above the nodes, such as a rack. It is
-    /// `None` for no level, a higher one, or several sets of pods.
+    /// Name of the workload, resources of its pods, and the topology level within which the pods
+    /// must be.
+    ///
+    /// The level is `node`, or `leaf` for the lowest level above the nodes, such as a rack. It is
+    /// `None` if no level or a higher one is required, or if there are several sets of pods.
     pub(super) fn pods(&self, cluster: &Cluster) -> (String, (String, Option<&'static str>)) {
         let sets: Vec<&Json> = pod_sets(self.object).collect();
         let role = |set: &&Json| {
@@ -222,7 +224,7 @@ impl Seen<'_> {
         (self.name(), (roles.join("+"), inside))
     }
 
-    /// Request as a job record without times.
+    /// Converts the request of the workload to a job record without times.
     fn wanted(&self, cluster: &Cluster, notes: &mut Notes) -> Result<JobRecord, FileProblem> {
         let own = |path: &[&str]| text(self.object, path).unwrap_or_default().to_owned();
         let created = text(self.object, &["metadata", "creationTimestamp"]);

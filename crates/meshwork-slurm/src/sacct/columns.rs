@@ -3,9 +3,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
     pub columns: &'static [&'static str],
-    /// Consequence if all are missing.
+    /// Consequence if all of the columns are missing, as a clause that completes a sentence.
     pub question: &'static str,
-    /// Whether the file is then useless.
+    /// Whether a file without any of these columns is useless.
     pub is_fatal: bool,
 }
 

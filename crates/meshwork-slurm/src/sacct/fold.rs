@@ -135,7 +135,7 @@ struct Folder<'t, 'a> {
     table: &'t Table<'a>,
     columns: Columns,
     clock: LocalClock,
-    /// Formats of times, each with the first line that uses it.
+    /// Time formats found in the records, each with the first line that uses it.
     forms: BTreeMap<u8, (TimeFormat, usize)>,
     /// Number of hosts in each host list, cached because host lists recur.
     lengths: HashMap<&'a str, u32>,
@@ -301,7 +301,7 @@ impl<'a> Folder<'_, 'a> {
     }
 }
 
-/// Processors from `AllocTRES`, or else from their own column.
+/// Number of processors from the column `AllocTRES`, or else from the column of CPUs.
 fn processors(tres: &str, cpus: &str) -> u32 {
     let listed = tres.split(',').find_map(|part| part.strip_prefix("cpu="));
     listed.unwrap_or(cpus).parse().unwrap_or(0)
@@ -413,8 +413,9 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Impo
     }
 }
 
-/// Warns of jobs that run longer than the period from which all shorter jobs come. The jobs that
-/// waited for their ends are then missing from the history.
+/// Warns of jobs that ran longer than the whole period from which all shorter jobs come.
+///
+/// Jobs that waited for the ends of these long jobs are then missing from the history.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Imported) {
     let mut ran: Vec<(Second, &JobRecord)> = read
         .history

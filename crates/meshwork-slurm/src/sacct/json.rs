@@ -53,7 +53,7 @@ fn suspended(seconds: &str) -> String {
     format!("{:02}:{:02}:{:02}", own / 3_600, own / 60 % 60, own % 60)
 }
 
-/// Table with one line for each record, in their order.
+/// Converts records in JSON to a table with one line for each record, in the same order.
 pub(super) fn table(file: &str, text: &str) -> Result<String, FileProblem> {
     let mut table = COLUMNS.to_owned();
     for job in jobs(file, text)? {

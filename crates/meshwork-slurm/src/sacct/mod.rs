@@ -25,11 +25,11 @@ pub struct Imported {
 pub struct Tally {
     pub rows: usize,
     pub skipped: usize,
-    /// Parsed records with the separator, a bar, in one of their texts.
+    /// Number of parsed records in which a text contains the separator, a bar.
     pub repaired: usize,
-    /// Records of steps, which are merged into their jobs.
+    /// Number of records of job steps, which are merged into their jobs.
     pub steps: usize,
-    /// Records of requeued jobs, without each last attempt.
+    /// Number of records of requeued jobs, not counting the last attempt of each job.
     pub requeued: usize,
     pub array_tasks: usize,
     pub arrays: usize,

@@ -5,7 +5,7 @@ use crate::FileProblem;
 /// Columns with free text of users.
 const FREE: [&str; 5] = ["SubmitLine", "JobName", "Comment", "AdminComment", "SystemComment"];
 
-/// Most ways to parse a record whose texts contain bars.
+/// Maximum number of ways to parse a record whose texts contain the separator `|`.
 const MOST_WAYS: usize = 64;
 
 pub(super) struct Table<'a> {
@@ -19,7 +19,8 @@ pub(super) struct Table<'a> {
 pub(super) struct Row<'a> {
     pub(super) line: usize,
     fields: Vec<&'a str>,
-    /// Other ways to split the record, if some of its texts contain bars.
+    /// Alternative splits of the record into fields, if some of its texts contain the separator, a
+    /// bar.
     pub(super) others: Vec<Row<'a>>,
 }
 
@@ -80,7 +81,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// All ways to split a record whose surplus bars are part of free texts.
+/// All ways to split a record in which free texts contain some of the separators `|`.
 fn ways<'a>(
     line: &'a str,
     whole: &[&'a str],

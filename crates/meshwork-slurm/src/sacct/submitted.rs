@@ -14,7 +14,7 @@ pub(super) struct Submitted {
     pub(super) partitions: String,
     pub(super) nice: i64,
     pub(super) reservation: String,
-    /// Most tasks of an array that may run at once.
+    /// Maximum number of tasks of a job array that may run at once.
     pub(super) throttle: Option<u32>,
     pub(super) is_exclusive: bool,
     pub(super) whole_blocks: bool,
@@ -22,7 +22,7 @@ pub(super) struct Submitted {
     pub(super) spread: bool,
     pub(super) consolidate: bool,
     pub(super) beyond: Vec<Beyond>,
-    /// Options for cores, memory and GPUs, in their order.
+    /// Options for cores, memory and GPUs, in the order of the command line.
     pub(super) options: String,
 }
 
@@ -35,7 +35,7 @@ const PARTS: &str = "\
 
 const SHORT_FLAGS: &str = "hHIkOQsvVWX";
 
-/// Long options without a separate value; an optional one follows after `=`.
+/// Long options without a separate value; an optional value follows `=`.
 const LONG_FLAGS: &str = "\
     parsable exclusive contiguous hold requeue no-requeue overcommit oversubscribe quiet reboot \
     spread-job spread-segments consolidate-segments test-only use-min-nodes verbose wait \

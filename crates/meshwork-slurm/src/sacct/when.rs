@@ -101,7 +101,9 @@ impl LocalClock {
         zone.map_or(0, |(zone, at)| zone.to_offset(at).seconds().into())
     }
 
-    /// Converts local time. Of an hour that occurs twice, the first occurrence is meant.
+    /// Converts a local time to universal time, in seconds.
+    ///
+    /// For an hour that occurs twice, the first occurrence is used.
     pub fn second(&self, shown: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(shown).ok());
         let at =
@@ -151,7 +153,7 @@ impl LocalClock {
     }
 }
 
-/// Error for a text that is neither a time nor a word for no time.
+/// Error for a text that is neither a time nor a word for a missing time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotATime;
 

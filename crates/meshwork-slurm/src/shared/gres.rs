@@ -9,18 +9,19 @@ use crate::lines::{ConfLine, lines};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GresLine {
     pub line: usize,
-    /// Names of the nodes to which the line applies; `None` if it applies to all nodes.
+    /// Names of the nodes to which the line of `gres.conf` applies; `None` if it applies to all
+    /// nodes.
     pub nodes: Option<Vec<String>>,
     /// Type of the GPUs, in lower case.
     pub model: Option<String>,
     pub count: u32,
     /// Whether the key `File` names device files.
     pub has_files: bool,
-    /// Numbers of the cores near the GPUs; `None` if the line does not give them.
+    /// Numbers of the cores near the GPUs; `None` if the line of `gres.conf` does not give them.
     pub cores: Option<Vec<u32>>,
-    /// For each GPU of the node, the number of its links to the GPU of this line.
+    /// Number of links from the GPU of this line to each GPU of the node.
     ///
-    /// For the GPU of this line itself, the number is -1.
+    /// For the GPU of the line itself, the number is -1.
     pub links: Option<Vec<i32>>,
 }
 

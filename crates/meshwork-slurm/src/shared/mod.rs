@@ -31,9 +31,8 @@ impl SharedSite {
         found.map_or(u16::MAX, |found| found as u16)
     }
 
-    /// Site of the partition with this name. Without a name, it is the default partition.
-    ///
-    /// If no partition is the default and there is only one, it is this one.
+    /// Site of the named partition. Without a name, it is the site of the default or only
+    /// partition.
     ///
     /// # Errors
     /// One sentence, in each of these cases:
@@ -319,9 +318,9 @@ fn gpus_of(list: &str) -> Result<Vec<(Option<String>, u32)>, String> {
 }
 
 impl Conf {
-    /// Partition with this name. Without a name, it is the default partition.
+    /// Partition with the given name or, without a name, the default partition.
     ///
-    /// If no partition is the default and there is only one, it is this one.
+    /// If there is only one partition and no default, it is taken as the default.
     pub fn partition(&self, name: Option<&str>) -> Option<&Partition> {
         match name {
             Some(name) => self.partitions.iter().find(|own| own.name == name),

@@ -6,7 +6,7 @@ use meshwork::registry::similar;
 
 use super::SharedSite;
 
-/// Supported options, for error messages.
+/// Supported options of `salloc`, for error messages.
 const KNOWN: &str = "-n, -N, -c, --ntasks-per-node, --mem, --mem-per-cpu, --gres=gpu:K, --gpus, \
                      --gpus-per-node, --gpus-per-task, --cpus-per-gpu, --mem-per-gpu, --exclusive, \
                      -C, -x, -m and --gres-flags=enforce-binding";

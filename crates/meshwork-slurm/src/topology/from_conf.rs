@@ -4,7 +4,7 @@ use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use crate::lines::{ConfLine, lines};
 
-/// Reads the topology of a `topology.conf`, whose kind follows from its keys.
+/// Reads the topology of a `topology.conf`. The keys of the file determine the kind of topology.
 pub fn read(text: &str, findings: &mut LintFindings) -> Result<SlurmTopology, Fatal> {
     let (mut switches, mut blocks, mut rings) = (Vec::new(), Vec::new(), Vec::new());
     let mut sizes = None;

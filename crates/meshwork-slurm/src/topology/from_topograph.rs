@@ -20,7 +20,7 @@ struct Listed {
     domains: [Option<String>; 2],
 }
 
-/// Whether a document is a model of topograph: with switches or blocks, but without a name.
+/// Whether a YAML document is a Topograph model: it has switches or blocks, but no name.
 pub(super) fn is_model(document: &Yaml) -> bool {
     let has = |key| document.get(key).is_some();
     matches!(document.value, Value::Map(_))

@@ -35,7 +35,8 @@ pub fn flat() -> SlurmTopology {
 pub enum TopologyKind {
     Flat,
     Tree(Vec<Switch>),
-    /// Listed block sizes with the line of their list, if there is one, and the base blocks.
+    /// Blocks: listed block sizes with the line of their list, if the file has one, and the base
+    /// blocks.
     Block(Option<(Vec<u32>, usize)>, Vec<NodeGroup>),
     Ring(Vec<NodeGroup>),
     Torus3d(Vec<SlurmTorus>),
@@ -86,7 +87,7 @@ pub struct Text {
 pub struct NodeGroup {
     pub name: Option<String>,
     pub line: usize,
-    /// Host list.
+    /// Names of the group's nodes, as a host list.
     pub nodes: Option<Text>,
 }
 
@@ -116,7 +117,7 @@ pub struct SlurmTorus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     pub line: usize,
-    /// Corner of the region with the smallest coordinates.
+    /// Corner of the region at which all coordinates are smallest.
     pub anchor: Xyz,
     /// Length of the region along x, y and z, in nodes.
     pub dims: Xyz,

@@ -36,8 +36,8 @@ pub(super) struct Seen {
 }
 
 impl Gate {
-    /// The closures that withhold nodes from a job, now or later. They come from its partition and
-    /// from reservations for other jobs.
+    /// Closures that apply to a job, now or later: intervals in which nodes are withheld from it.
+    /// They come from its partition and from reservations for other jobs.
     pub(super) fn closures<'g>(&'g self, job: &'g Job) -> impl Iterator<Item = &'g Closure> {
         let bars = move |(closure, reserved): &'g (Closure, Reserved)| {
             reserved.bars(job).then_some(closure)
@@ -142,8 +142,9 @@ impl Cluster<'_> {
         gate.edges[self.seen.edges..].iter().copied().find(|edge| *edge >= self.now)
     }
 
-    /// Counts all begin and end times of reservations up to now as passed. Returns `true` if one of
-    /// them is now and was not counted before.
+    /// Marks all begin and end times of reservations up to now as passed.
+    ///
+    /// Returns `true` if one of them is now and was not marked before.
     #[cold]
     pub(super) fn pass_edge(&mut self) -> bool {
         let Some(gate) = &self.gate else { return false };

@@ -36,9 +36,6 @@ pub struct Startable {
 }
 
 /// Merges the queues of waiting jobs of each form into the order of the whole queue.
-///
-/// `firsts` has the first job of each form. Whenever a job is returned, the next job of its form is
-/// added to `further`.
 struct ByForm {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,

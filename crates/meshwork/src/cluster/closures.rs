@@ -118,7 +118,7 @@ impl Cluster<'_> {
         (self.now + span).max(self.now.next())
     }
 
-    /// First instant, not before `from`, at which a reservation would conflict with no closure.
+    /// First instant, not before `from`, at which the moved reservation uses no withheld nodes.
     pub(super) fn clear_from(&self, ticket: Ticket, reservation: &Reservation, from: Time) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return from };
         let grid = self.site(reservation.site).grid();

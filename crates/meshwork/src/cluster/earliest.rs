@@ -12,8 +12,9 @@ use crate::machine::Placement;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// Number of expected ends that the first step of the search skips. Each further step skips twice
-/// as many.
+/// Number of expected ends of jobs that the first step of the search for an earliest start skips.
+///
+/// Each further step skips twice as many.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {

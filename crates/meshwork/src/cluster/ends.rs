@@ -39,7 +39,7 @@ pub struct BusyNodes<'a> {
     pub site: usize,
     /// Nodes that a job holds, or that are out of service.
     pub placement: &'a Placement,
-    /// When the job started or the outage began.
+    /// Instant at which the job started or the outage began.
     pub since: Time,
     /// When the nodes are expected to be free. This instant may already have passed.
     pub until: Time,
@@ -88,7 +88,7 @@ pub(super) fn held_at<'a>(
 }
 
 impl Ending for End {
-    /// Orders expected ends by time. At the same instant, ends of jobs come before ends of outages.
+    /// Key by which expected ends are sorted: by time, then ends of jobs before ends of outages.
     #[inline(always)]
     fn order(&self) -> (Time, u64) {
         (self.at, self.number | u64::from(self.is_outage) << 63)

@@ -29,11 +29,10 @@ impl Fits {
     }
 }
 
-/// Whether the allocator of some site would place a job within the power cap on the machine
-/// `empty`.
+/// Whether some site's allocator would place a job within the power cap on the machine `empty`.
 ///
-/// On this machine no job runs. Only nodes that are withheld from the job are held. `draws` says
-/// how much a placement counts. The cap is `most_held`, or `u64::MAX` if there is no cap.
+/// No job runs on this machine, and only nodes that are withheld from the job are held. The cap is
+/// `most_held`, or `u64::MAX` if there is no cap. Placements count with the weights in `draws`.
 pub(super) fn fits_on(
     empty: &mut Facility,
     job: &Job,

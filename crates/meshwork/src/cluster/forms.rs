@@ -21,22 +21,21 @@ pub(super) struct Known {
     pub(super) fits: Option<bool>,
 }
 
-/// The form of each request that has occurred. Only for a single site, where jobs get the requested
-/// sizes.
+/// Known facts about each request so far, on a single site where jobs get the requested sizes.
 #[derive(Default)]
 pub(super) struct Forms {
     counts: Vec<Option<Known>>,
-    /// Entries for requests of subcubes, by dimension.
+    /// Cached properties of requests for subcubes, indexed by the dimension of the subcube.
     subcubes: Vec<Option<Known>>,
     others: BTreeMap<Request, Known>,
     forms: Vec<Request>,
     numbers: BTreeMap<Request, Form>,
 }
 
-/// Requests for fewer nodes than this number are looked up by index.
+/// Number of nodes below which requests are looked up by index.
 const SMALL: u32 = 1 << 14;
 
-/// Limit of the dimensions of subcubes that are looked up by index. No subcube has so many
+/// Upper bound of the dimensions of subcubes, for look-up by index. No subcube has so many
 /// dimensions.
 const CUBES: u32 = 32;
 

@@ -54,8 +54,9 @@ impl JobHistory {
         (whole - self.saved).max(0.0)
     }
 
-    /// The job as it enters the queue again. Run time and estimate are those that remain, and
-    /// include time for checkpoints.
+    /// The job as it enters the queue again.
+    ///
+    /// The run time and estimate are the remaining ones, and include time for checkpoints.
     fn waits_as(&self, checkpoint: Option<&Checkpoint>) -> Job {
         let nodes = self.job.request.nodes();
         let left = |whole: f64| {
@@ -83,8 +84,9 @@ impl Interruptions {
         history.waits_as(Some(checkpoint))
     }
 
-    /// Completes the record of a job that starts, if it has a history. The record gets the job as
-    /// submitted instead of as requeued, and the job's interruptions so far.
+    /// Completes the record of a starting job that was interrupted earlier.
+    ///
+    /// The record gets the job as submitted, not as requeued, and the job's interruptions so far.
     pub(super) fn starts(&mut self, running: &mut Running) {
         let Some(history) = self.of.get_mut(&running.id) else { return };
         history.suspended = None;
@@ -99,7 +101,7 @@ impl Interruptions {
         self.of.remove(&id).map(|history| history.job)
     }
 
-    /// Drops the history of a finished job. Records in `ran` the time that it spent on checkpoints.
+    /// Drops the history of a finished job, and records the time that the job spent on checkpoints.
     #[cold]
     pub(super) fn ends(&mut self, ran: &mut Running) {
         let Some(history) = self.of.remove(&ran.id) else { return };

@@ -19,8 +19,9 @@ struct Nodes {
     until: Vec<Time>,
 }
 
-/// Number added to the holders of a node that is kept for another job. It is so large that the node
-/// is never chosen.
+/// Number added to the count of holders of a node that is kept for another job.
+///
+/// It is so large that the node is never chosen.
 const KEPT: u64 = 1 << 32;
 
 impl Cluster<'_> {
@@ -179,8 +180,8 @@ fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)
 /// The block at one of `bases` with the fewest holders. Ties go to the block whose last holder ends
 /// first.
 ///
-/// Ends are computed only for the blocks with the fewest holders. If these are few, they are
-/// computed node by node.
+/// Ends are computed only for the blocks with the fewest holders, and node by node if there are few
+/// such blocks.
 fn least_of(
     grid: &Grid,
     busy: &Nodes,

@@ -83,8 +83,7 @@ impl MemoryWriter {
         self.number(self.waiting.get(&ticket).copied().unwrap_or(GONE));
     }
 
-    /// Writes the queue position that a started job had. It is the index of the waiting job before
-    /// it.
+    /// Writes the queue position that a started job had, as the index of the waiting job before it.
     pub(crate) fn started(&mut self, ticket: Ticket) {
         let before = self.waiting.range(..ticket).next_back();
         self.number(before.map_or(GONE, |(_, place)| *place));

@@ -90,21 +90,26 @@ pub struct Cluster<'a> {
     /// Maximum number of nodes with which a job could start now. Most attempts to start a job fail
     /// at once because the job needs more.
     most_free: u64,
-    /// How much held processors and GPUs count towards `most_held`. If GPUs do not count, each
-    /// processor counts 1.
+    /// Weights with which held processors and GPUs count towards the power cap.
+    ///
+    /// If GPUs do not count, each processor counts 1.
     draws: Draws,
-    /// Largest amount that may be held at once under the power cap; `u64::MAX` without a power cap.
+    /// Maximum weighted number of processors and GPUs that may be held at once under the power cap.
+    ///
+    /// The weights are in `draws`. `u64::MAX` without a power cap.
     most_held: u64,
     last_asked: u64,
-    /// Number of claims and releases of nodes so far. `releases` has the releases alone. Both are
-    /// used as versions of caches.
+    /// Number of claims and releases of nodes so far, by which outdated caches are recognized.
+    ///
+    /// The field `releases` counts releases alone.
     changes: u64,
     releases: u64,
     without: Option<starts::Without>,
     /// Number of guards created so far that protect parts of nodes.
     guards: Cell<u64>,
-    /// Number of a guard that protects parts of nodes, `releases` at some time, and denied
-    /// requests. The denied requests did not fit beside this guard at that time.
+    /// Requests that did not fit beside a guard that protects parts of nodes.
+    ///
+    /// The two numbers are the number of the guard, and the count of releases at the denials.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     watches_what_blocks: bool,

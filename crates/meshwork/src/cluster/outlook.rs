@@ -25,18 +25,20 @@ pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
     free: Vec<Profile>,
-    /// Running jobs and outages, sorted by expected end: end, site and placement. On sites where
-    /// only node counts matter, they are left out.
+    /// Running jobs and outages, sorted by expected end: end, site and placement.
+    ///
+    /// Jobs and outages on sites where only node counts matter are left out.
     running: Vec<(Time, usize, Placement)>,
     /// Planned reservations of particular nodes. A reservation of a number of nodes is not listed.
     planned: Vec<Reservation>,
     /// Planned outages and access rules. If there are any, node counts do not suffice to plan on
     /// any site.
     closures: Closures,
-    /// Amount that may be held under the power cap in addition to what is held now, as a function
-    /// of time.
+    /// Amount that may be held under the power cap in addition to the present one, as a function of
+    /// time.
     ///
-    /// `None` without a power cap. `draws` says how much held nodes count.
+    /// `None` without a power cap. `draws` has the weights with which held processors and GPUs
+    /// count.
     headroom: Option<Profile>,
     draws: Draws,
 }

@@ -59,7 +59,8 @@ impl SleepStates {
         self.idle.push_back(IdleNodes { at, site, placement });
     }
 
-    /// Marks the nodes of a placement as busy. Returns those that were asleep, in ascending order.
+    /// Marks the nodes of a placement as busy. Returns the nodes that were asleep, in ascending
+    /// order.
     fn mark_busy(&mut self, site: usize, placement: &Placement) -> Vec<Node> {
         let Site { grid, asleep, due, .. } = &mut self.sites[site];
         let mut woken = Vec::new();
@@ -127,7 +128,7 @@ impl Cluster<'_> {
 
     /// Amount that may be held under the power cap in addition to what is held now.
     ///
-    /// The unit is that of [`Draws`]: processors, unless GPUs count too.
+    /// The unit is the one of [`Draws`]: processors, unless GPUs count too.
     pub(super) fn headroom(&self) -> u64 {
         let held = |power: &Power| self.draws.of(self.state.held, power.gpus[1]);
         self.most_held.saturating_sub(self.power.as_deref().map_or(0, held))
@@ -148,8 +149,10 @@ impl Cluster<'_> {
         self.draw_of(proposal.site, &proposal.placement) + self.free_of(kept) > self.headroom()
     }
 
-    /// Amount that the free part of the placements `kept` counts under the power cap. The free part
-    /// is the nodes, or parts of nodes, that are free now.
+    /// Amount by which the placements `kept` count towards the power cap, as far as they are free
+    /// now.
+    ///
+    /// Nodes, or parts of nodes, that are held now do not count.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
         if self.facility.shares_nodes() {
             return kept.iter().map(|(site, placement)| self.free_parts_of(*site, placement)).sum();
@@ -279,7 +282,8 @@ impl Cluster<'_> {
         gpu_shares(self.site(site), placement)
     }
 
-    /// The nodes of a placement on which no other job runs. All of them if jobs do not share nodes.
+    /// Part of a placement on nodes without other running jobs; all of it if jobs do not share
+    /// nodes.
     fn idle_part(&self, site: usize, placement: &Placement) -> Placement {
         let site = self.site(site);
         match site.amounts() {
@@ -341,13 +345,13 @@ fn gpu_shares(site: &machine::Site, placement: &Placement) -> u64 {
     }
 }
 
-/// Amount that a placement on a site counts under the power cap.
+/// Amount by which a placement on a site counts towards the power cap.
 pub(super) fn draw_of(draws: Draws, site: &machine::Site, placement: &Placement) -> u64 {
     let shares = if draws.counts_gpus() { gpu_shares(site, placement) } else { 0 };
     draws.of(placement.len().into(), shares)
 }
 
-/// Amount that the nodes of a reservation on a site count under the power cap.
+/// Amount by which a reservation's nodes on one site count towards the power cap.
 pub(super) fn draw_of_hold(draws: Draws, site: &machine::Site, reservation: &Reservation) -> u64 {
     match &reservation.hold {
         Hold::Nodes(placement) => draw_of(draws, site, placement),
@@ -374,8 +378,9 @@ impl Site {
         if self.asleep.contains(block.base) { 0 } else { shares }
     }
 
-    /// Puts a GPU, or a share of it, back into service. Returns the share that is awake again, in
-    /// thousandths of a GPU: `shares`, or 0 if the node sleeps.
+    /// Puts a GPU, or a share of it, back into service.
+    ///
+    /// Returns the share that is awake again, in thousandths of a GPU; 0 if the node sleeps.
     fn mark_in(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         self.out.entry(block.base).and_modify(|out| *out -= shares);

@@ -11,8 +11,8 @@ use crate::job::Time;
 /// c)** for *s* steps in chunks of *c*.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
-    /// Chunks of steps, sorted by time; at least one. Numbers of free nodes may be negative, if a
-    /// reservation waits for a job past its estimate.
+    /// Chunks of the profile's steps, sorted by time; at least one. Numbers of free nodes may be
+    /// negative, if a reservation waits for a job past its estimate.
     chunks: Vec<Chunk>,
     /// Index of the chunk of the last query. The next query usually needs the same chunk or a near
     /// one.
@@ -23,14 +23,14 @@ pub(crate) struct Profile {
 struct Chunk {
     first: Time,
     times: Vec<Time>,
-    /// Number of free nodes at each step, minus `raised`.
+    /// Number of free nodes at each step, less the offset `raised`, which all steps share.
     levels: Vec<i64>,
     raised: i64,
     least: i64,
     most: i64,
 }
 
-/// Maximum number of steps in a chunk. Few enough to scan, and to have one bit of a word for each.
+/// Maximum number of steps in a chunk: few enough to scan, and to have one bit of a word for each.
 const MAX_STEPS: usize = 32;
 
 impl Chunk {
@@ -97,15 +97,15 @@ impl Chunk {
         self.raised + self.levels[self.levels.len() - 1]
     }
 
-    /// A word with a set bit for each step that has at least `count` free nodes.
+    /// Bit mask of the steps of this chunk that have at least `count` free nodes.
     fn enough(&self, count: i64) -> u64 {
         let level = count - self.raised;
         // From last to first, since one common shift is faster than a separate shift for each bit.
         self.levels.iter().rev().fold(0, |bits, here| bits << 1 | u64::from(*here >= level))
     }
 
-    /// Compares all steps of the chunk with `count`. `true` if each has at least `count` free
-    /// nodes, `false` if none has, and `None` otherwise.
+    /// Whether each step of the chunk has at least `count` free nodes. `Some(false)` if none has,
+    /// and `None` if only some have.
     fn throughout(&self, count: i64) -> Option<bool> {
         let level = count - self.raised;
         if self.least >= level {
@@ -120,9 +120,10 @@ impl Profile {
         Profile { chunks: vec![Chunk::new(vec![now], vec![free as i64], 0)], near: Cell::new(0) }
     }
 
-    /// Adds `count`, which may be negative, to the free nodes from `from` to `until`. Without
-    /// `until`, the change lasts for ever. A step begins at either instant, even if nothing changes
-    /// there.
+    /// Adds `count`, which may be negative, to the free nodes from `from` to `until`.
+    ///
+    /// Without `until`, the change lasts for ever. A step of the profile begins at either instant,
+    /// even if nothing changes there.
     pub(crate) fn add(&mut self, from: Time, until: Option<Time>, count: i64) {
         if let Some(until) = until {
             self.cut(until);
@@ -131,8 +132,10 @@ impl Profile {
         self.raise(from, until, count);
     }
 
-    /// Adds `count` like [`add`](Profile::add). If nothing changes at `from` or `until`, no step is
-    /// left there.
+    /// Adds `count` in an interval, like [`add`](Profile::add).
+    ///
+    /// If the number of free nodes does not change at an end of the interval, no step is left
+    /// there.
     pub(crate) fn change(&mut self, from: Time, until: Time, count: i64) {
         let index = self.chunk_of(from);
         let chunk = &mut self.chunks[index];
@@ -145,7 +148,8 @@ impl Profile {
         self.join(from);
     }
 
-    /// Makes a step begin at `instant`, unless `instant` lies before all steps.
+    /// Splits the profile at `instant`, so that a step begins there. If `instant` lies before all
+    /// steps, nothing is split.
     fn cut(&mut self, instant: Time) {
         let index = self.chunk_of(instant);
         let chunk = &mut self.chunks[index];
@@ -225,7 +229,8 @@ impl Profile {
         self.chunks.remove(index + 1);
     }
 
-    /// Drops the steps that end before `now`. The first remaining step then begins at `now`.
+    /// Drops the steps of the profile that end before `now`. The first remaining step begins at
+    /// `now`.
     pub(crate) fn advance(&mut self, now: Time) {
         if now <= self.chunks[0].first {
             return;
@@ -372,13 +377,12 @@ impl Profile {
 /// Cursor over the steps of a profile. It alternates between steps with enough and with too few
 /// nodes.
 struct Walk<'a> {
-    /// Instant at which the search began. No earlier instant is returned, even if the first step
-    /// began earlier.
+    /// Instant at which the search began; no earlier instant is returned.
     begin: Time,
     count: i64,
     chunks: &'a [Chunk],
     at: usize,
-    /// A word with a set bit for each step of the current chunk that has enough free nodes.
+    /// Bits for the steps of the current chunk: a bit is set if enough nodes are free in its step.
     enough: u64,
 }
 
@@ -397,8 +401,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Advances to the first step with too few free nodes, beginning with the current step. `None`
-    /// if there is none before `limit`.
+    /// Advances to the first step of the profile with too few free nodes, from the current step on.
+    ///
+    /// `None` if there is no such step before `limit`.
     fn seek_too_few(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = !self.enough >> self.at;
@@ -412,8 +417,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Skips chunks in which all steps have enough nodes, or too few nodes: the former if `so` is
-    /// set. `None` if no other chunk begins before `limit`.
+    /// Skips chunks in which all steps have enough nodes or, if `so` is false, too few nodes.
+    ///
+    /// `None` if no other chunk begins before `limit`.
     fn skip_chunks(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
         let (count, ahead) = (self.count, &self.chunks[1..]);
         let next = ahead.iter().position(|chunk| {

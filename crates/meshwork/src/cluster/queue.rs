@@ -53,8 +53,9 @@ pub(crate) struct Queue {
     last: Option<Ticket>,
     line: OnceCell<Line>,
     form_queues: OnceCell<FormQueues>,
-    /// Lowest queue position that the next appended job can get. Its position is also at least
-    /// twice its arrival index.
+    /// Lower bound of the queue position of the next appended job.
+    ///
+    /// This position is also at least twice the job's arrival index.
     end: u64,
     /// The first ticket that a caller used although its job had left the queue.
     stale: Cell<Option<Ticket>>,
@@ -65,11 +66,12 @@ pub(crate) struct Queue {
 struct Waiting {
     job: Job,
     key: ScanKey,
-    /// Form of the job's request. `None` if there are several sites, or if the job may get another
-    /// size than requested.
+    /// Size and shape in which the job's request is put to the allocator. `None` if there are
+    /// several sites, or if the job may get another size than requested.
     form: Option<Form>,
     ticket: Ticket,
-    /// Slots of the jobs before and after this one in the queue. [`NO_SLOT`] if there is none.
+    /// Slot of the job directly before or after another one in the queue; [`NO_SLOT`] if there is
+    /// none.
     before: u32,
     after: u32,
 }
@@ -81,7 +83,8 @@ const NO_SLOT: u32 = u32::MAX;
 pub(crate) struct FormQueues {
     /// Waiting jobs of each form, by index of the form.
     lines: Vec<Line>,
-    /// The first job of each form, in queue order. A scheduling pass tries these jobs first.
+    /// First waiting job of each requested size or shape, in queue order. A scheduling pass tries
+    /// these jobs first.
     firsts: VecDeque<(Ticket, Form)>,
 }
 
@@ -98,18 +101,19 @@ struct Line {
 
 #[derive(Default)]
 struct Chunk {
-    /// Jobs in queue order. The first `gone` entries are of removed jobs.
+    /// Jobs in queue order. The first `gone` entries belong to removed jobs.
     jobs: Vec<(Ticket, ScanKey)>,
     gone: usize,
-    /// Lower bounds, over the jobs of the chunk, on the needed nodes and on the estimate.
+    /// Lower bounds on the needed nodes and on the estimated run times of the jobs of the chunk.
     least: Option<ScanKey>,
     taken_since: u32,
     /// Index of the job that the last search found. It is usually the next to be removed.
     found: Cell<usize>,
 }
 
-/// Number of removals after which the lower bounds of a chunk are recomputed. Only removed jobs
-/// that were at a lower bound count.
+/// Number of removals after which the lower bounds of a chunk of the queue are recomputed.
+///
+/// Only removals of jobs that were at a lower bound count.
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
@@ -158,8 +162,10 @@ impl Chunk {
         waiting.iter().map(|(other, _)| usize::from(other.place < place)).sum()
     }
 
-    /// Notes that a job with the needs `key` was removed from the chunk. After several removals
-    /// that may have raised the lower bounds of needs, recomputes these bounds.
+    /// Updates a chunk of the queue after a job with the needs `key` was removed from it.
+    ///
+    /// After several removals that may have raised the lower bounds of needs, recomputes these
+    /// bounds.
     fn has_lost(&mut self, key: ScanKey) {
         let was_more = |least: ScanKey| key.fewest > least.fewest && key.estimate > least.estimate;
         if self.least.is_some_and(was_more) {
@@ -220,16 +226,17 @@ impl Line {
         self.chunks.back()?.jobs.last().map(|(ticket, _)| *ticket)
     }
 
-    /// Frees most of the memory of an empty line. There may be thousands of forms, each with a
-    /// line.
+    /// Frees most of the memory of this list of waiting jobs if it is empty.
+    ///
+    /// There may be thousands of such lists, one for each form of request.
     fn shrink(&mut self) {
         if self.chunks.is_empty() && self.recycled.capacity() > 4 {
             *self = Line::default();
         }
     }
 
-    /// The next job behind `ticket` that satisfies `may_start`. The job of `ticket` need not be in
-    /// the line.
+    /// Next job in the queue behind `ticket` that satisfies `may_start`. The job of `ticket` itself
+    /// need not be in the queue.
     fn next_that(&self, ticket: Ticket, may_start: impl Fn(ScanKey) -> bool) -> Option<Ticket> {
         let first = self.chunks.front()?;
         // Most searches start behind the head of the queue.
@@ -489,7 +496,7 @@ impl Queue {
 }
 
 impl FormQueues {
-    /// Adds a job to the line of its form. `join` is the function that puts it into this line.
+    /// Adds a job to the list of waiting jobs of its form, by the function `join`.
     fn push(
         &mut self,
         ticket: Ticket,
@@ -525,7 +532,8 @@ impl FormQueues {
         line.shrink();
     }
 
-    /// First waiting job of each form that takes at most `most` nodes, in queue order.
+    /// First waiting job for each size and shape of request of at most `most` nodes, in queue
+    /// order.
     pub(crate) fn firsts(&self, most: u64) -> impl Iterator<Item = (Ticket, Form)> {
         self.firsts.iter().filter(move |(_, form)| form.nodes <= most).copied()
     }
@@ -546,7 +554,6 @@ impl FormQueues {
     }
 }
 
-/// Inserts the first job of a form into `firsts`. This is nearly always at the end.
 fn put_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket, form: Form) {
     if firsts.back().is_none_or(|(last, _)| last.place < ticket.place) {
         firsts.push_back((ticket, form));

@@ -73,7 +73,7 @@ pub struct Guard {
     pub(super) beside: Option<Box<BesideParts>>,
 }
 
-/// Amounts of each reserved node that other jobs may hold beyond the reserved start.
+/// Limits on the amounts of each reserved node that other jobs may hold after the reserved start.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
     pub(super) site: usize,
@@ -83,8 +83,10 @@ pub(super) struct BesideParts {
 }
 
 impl BesideParts {
-    /// Lowers the limits by the parts of reserved nodes that another job holds beyond the reserved
-    /// start.
+    /// Lowers the amounts that further jobs may hold of the reserved nodes, by those in
+    /// `placement`.
+    ///
+    /// The amounts in `placement` are held by a job beyond the reserved start.
     pub(super) fn take(&mut self, placement: &Placement) {
         let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
         for part in parts {

@@ -14,8 +14,10 @@ pub enum ReshapeError {
     /// A job is listed twice among the changes.
     #[error("a job cannot be moved to two places")]
     Twice,
-    /// A number is out of range. `rate` must be positive, `more` must not be negative, and both
-    /// must be finite.
+    /// Error: the rate of work or the additional work of a job is out of range.
+    ///
+    /// The rate must be positive, the additional work must not be negative, and both must be
+    /// finite.
     #[error("a job cannot go on at rate {rate} with {more} more to do")]
     Numbers {
         /// The rejected rate of work of the job.

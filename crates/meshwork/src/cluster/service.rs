@@ -20,8 +20,7 @@ use crate::topology::Node;
 /// Maximum number of interruptions of a job. A job with more is assumed never to finish.
 pub const MAX_INTERRUPTIONS: u32 = 10_000;
 
-/// Maximum number, in a run, of idle instants with outages or repairs. Also the maximum number of
-/// timer events in vain.
+/// Maximum number of idle instants with outages or repairs in a run, and of timer events in vain.
 ///
 /// An instant is idle if no job runs and none will arrive. A timer event is in vain if no job runs,
 /// starts or is rejected.
@@ -83,7 +82,7 @@ struct Affected {
     out: Option<Placement>,
     /// Index in the cluster's list of nodes out of service; `None` if no return is expected.
     slot: Option<usize>,
-    /// When the last outage of this node or GPU is expected to end.
+    /// Expected end of the last outage of this node or GPU.
     expected: Time,
 }
 
@@ -469,7 +468,7 @@ impl Cluster<'_> {
     }
 }
 
-/// The node and its GPUs, as far as each has a current outage.
+/// Of a node and its GPUs, the units that have an outage now.
 fn affected_on(service: &Service, (site, node): (usize, Node)) -> Vec<Unit> {
     let units = service.nodes.range((site, node, None)..=(site, node, Some(u32::MAX)));
     units.map(|(unit, _)| *unit).collect()

@@ -17,8 +17,8 @@ use crate::offer::Proposal;
 /// several requests to allocators can use it.
 pub(super) struct Without {
     kept: Vec<(usize, Placement)>,
-    /// Number that identifies the limits of a reservation of parts of nodes, if the copy has such
-    /// limits.
+    /// Number that identifies a reservation of parts of nodes whose limits apply in the copy, if
+    /// any.
     beside: Option<u64>,
     at: Time,
     changes: u64,
@@ -258,8 +258,9 @@ impl Cluster<'_> {
         found
     }
 
-    /// Proposes a placement for a waiting job outside the placements `kept`. It also avoids nodes
-    /// that close before the job would end.
+    /// Proposes a placement, outside the placements `kept`, for a waiting job.
+    ///
+    /// The placement also avoids nodes that close before the job would end.
     #[inline(always)]
     fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if self.service.is_none() && self.gate.is_none() {
@@ -268,7 +269,7 @@ impl Cluster<'_> {
         self.ask_in_service(ticket, Kept::of(kept))
     }
 
-    /// Variant of `ask` for runs with outages, access rules or reserved parts of nodes.
+    /// Proposes a start for a job in runs with outages, access rules or reserved parts of nodes.
     #[inline(never)]
     fn ask_in_service(&mut self, ticket: Ticket, kept: Kept<'_>) -> Option<Proposal> {
         if let Some(its) = self.suspended(ticket) {
@@ -303,7 +304,6 @@ impl Cluster<'_> {
         }
     }
 
-    /// Variant of `ask_clear_of` for one site on which jobs share nodes.
     fn ask_for_parts(&mut self, form: Form, kept: Kept<'_>) -> Option<Proposal> {
         let (form, now) = (self.forms.request(form), self.now);
         let found = self.facility.in_trial(0, |site| {
@@ -335,7 +335,6 @@ impl Cluster<'_> {
         })
     }
 
-    /// Variant of `ask_clear_of` that asks the allocator on a copy of the machine.
     #[inline(never)]
     fn ask_without(&mut self, ticket: Ticket, kept: Kept<'_>) -> Option<Proposal> {
         if let Err(error) = self.take_without(kept) {
@@ -416,8 +415,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Whether the end or the site of a proposed start rules out that it delays the reservation of
-    /// `guard`.
+    /// Whether a proposed start cannot delay the reservation of `guard`, because of its end or its
+    /// site.
     ///
     /// This is so if the job ends by the reserved start. Without a power cap, it is also so if the
     /// job runs on another site.

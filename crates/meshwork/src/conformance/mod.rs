@@ -75,7 +75,7 @@ pub struct Broken {
     pub drawing: String,
 }
 
-/// How much a successful check has tried.
+/// Numbers of the cases that a successful check has tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tried {

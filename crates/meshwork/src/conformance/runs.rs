@@ -160,7 +160,7 @@ fn observed(
 pub(super) enum Serves {
     /// All jobs that fit the empty machine.
     All,
-    /// More than ten jobs; if at most ten jobs fit the empty machine, all of them.
+    /// More than ten jobs must start or, if at most ten jobs fit the empty machine, all of these.
     Most,
     /// No job has to start, because the checked component may leave the machine idle.
     Any,
@@ -232,7 +232,7 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
     Ok(Tried { jobs: course.finished, promises, ..Tried::default() })
 }
 
-/// Checks that starts do not change if free nodes are only counted. Some schedulers declare this.
+/// Checks that starts do not change if free nodes are only counted, as some schedulers declare.
 pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
     let (_, named) = run(scenario, jobs.to_vec())?;
     let counts = Course { counts_only: true, ..Course::default() };

@@ -111,7 +111,7 @@ fn with_every_choice(
     Ok(tried)
 }
 
-/// Checks that placements, not only instants, are promised: frame sliding may miss free blocks.
+/// Checks promised placements, not only start times, for an allocator that may miss free blocks.
 fn where_blocks_are_missed(
     catalogue: &Catalogue,
     entry: &'static SchedulerEntry,

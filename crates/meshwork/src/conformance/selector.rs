@@ -67,7 +67,7 @@ impl QueueView for Others<'_> {
     }
 }
 
-/// Checks states of a random history, and returns their number, or an error and its step.
+/// Checks states of a random history; returns the number of states, or an error and its step.
 fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, String)> {
     let mut rng = Stream::new(SEED, 0, "states");
     let probes = random_jobs(largest, 10, 8.0, 5);

@@ -78,7 +78,9 @@ fn forms(topology: &Topology) -> &'static [Asks] {
     }
 }
 
-/// Checks random demands in every form; returns their number, or an error and its index.
+/// Checks a sizing on random demands of jobs, in every form of request.
+///
+/// Returns the number of demands, or an error with the index of the demand.
 fn demands(
     entry: &'static SizingEntry,
     params: &Params,

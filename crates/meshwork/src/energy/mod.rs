@@ -17,7 +17,7 @@ pub struct Energy {
     pub(crate) sleep: Option<Sleep>,
     /// Power of an idle and of a busy GPU, in watts; `None` if GPUs are not modelled.
     gpu: Option<(f64, f64)>,
-    /// How much held processors and GPUs count towards `most_held`.
+    /// Amounts by which a held processor and a held GPU count towards the power cap.
     pub(crate) draws: Draws,
     /// Maximum of held processors and GPUs together under the power cap, in the unit of `draws`.
     /// `u64::MAX` without a power cap.
@@ -31,15 +31,15 @@ pub struct Energy {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Draws {
     processor: u64,
-    /// Amount of a thousandth of a GPU.
+    /// Amount by which a thousandth of a GPU counts towards the power cap.
     gpu: u64,
 }
 
 impl Draws {
-    /// Amounts with which held processors are counted and held GPUs are ignored.
+    /// Power draws of 1 for each held processor and 0 for each held GPU, to count held processors.
     pub(crate) const COUNT: Draws = Draws { processor: 1, gpu: 0 };
 
-    /// Amount of held processors and of held thousandths of GPUs.
+    /// Amount by which held processors and thousandths of GPUs count towards the power cap.
     pub(crate) fn of(self, processors: u64, shares: u64) -> u64 {
         let gpus = shares.saturating_mul(self.gpu);
         processors.saturating_mul(self.processor).saturating_add(gpus)
@@ -50,7 +50,7 @@ impl Draws {
         self.gpu > 0
     }
 
-    /// Maximum number of processors without GPUs that together count for at most `amount`.
+    /// Maximum number of processors that, without GPUs, count at most `amount` under the power cap.
     pub(crate) fn processors_in(self, amount: u64) -> u64 {
         amount.checked_div(self.processor).unwrap_or(u64::MAX)
     }

@@ -27,7 +27,7 @@ struct Led {
 }
 
 impl Followers {
-    /// Holds a job back until `ends` jobs with the number of its predecessor have ended.
+    /// Holds a job back until a given number of jobs with its predecessor's number have ended.
     pub(super) fn keep(&mut self, job: Job, after: After, ends: u32) {
         let led = self.of.entry(after.number).or_default();
         led.left = ends;

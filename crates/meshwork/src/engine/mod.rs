@@ -52,7 +52,7 @@ pub struct Setup {
 /// How often the scheduler is called at an instant with several events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passes {
-    /// One scheduling pass per instant: after its departures, then its outages, then its arrivals.
+    /// One scheduling pass per instant: after its departures, outages and arrivals, in this order.
     #[default]
     Instant,
     /// One scheduling pass after each departure, after all outages of an instant, and after each
@@ -115,7 +115,7 @@ pub enum RunError {
     /// machine.
     #[error("none of the first {MAX_REFUSED} jobs would fit even the empty machine{why}")]
     NoneFits {
-        /// Request of the last of them, with the reason why it never fits; empty if unknown.
+        /// Request of the last refused job, with the reason why it never fits; empty if unknown.
         why: String,
     },
 }

@@ -25,7 +25,7 @@ pub struct PlanState {
     pub waiting: Vec<Job>,
     /// Nodes that some or all waiting jobs may not use during an interval.
     pub withheld: Vec<WithheldNodes>,
-    /// Memory of an earlier plan, if there is one. With a memory, all jobs must have distinct
+    /// Scheduler state that an earlier plan saved, if any. With it, all jobs must have distinct
     /// numbers.
     pub memory: Option<PlanMemory>,
 }
@@ -54,7 +54,7 @@ pub struct WithheldNodes {
     pub site: usize,
     /// Numbers of the nodes on their site.
     pub nodes: Vec<Node>,
-    /// Start of the interval.
+    /// Start of the interval in which the nodes are withheld.
     pub from: Time,
     /// End of the interval; infinite if it has none.
     pub until: Time,
@@ -95,7 +95,7 @@ pub struct PolicyDecision {
     pub stopped: Vec<usize>,
     /// Running jobs that are moved or resized.
     pub moved: Vec<DecidedMove>,
-    /// When the scheduler must be called again if nothing happens before; `None` if not needed.
+    /// Time at which the scheduler must be called if no event occurs before; `None` if not needed.
     pub wake: Option<Time>,
     /// Memory of the policy, to be given to the plan of a later state.
     pub memory: PlanMemory,
@@ -341,7 +341,9 @@ enum Who {
 
 /// Facts about the jobs at the instant of a state, from the state and the policy's memory.
 struct Known {
-    /// Instant of the earlier plan, or of the last start after it; `None` without memory.
+    /// Instant of the plan in the policy's memory, or of the last start after it.
+    ///
+    /// `None` if the policy has no memory.
     at: Option<Time>,
     /// Running jobs, and jobs that have ended since the earlier plan, in the order of their starts.
     held: Vec<(Who, HeldNodes)>,
@@ -445,7 +447,7 @@ impl Known {
         all
     }
 
-    /// The jobs that arrived before the state, in the order in which they arrived.
+    /// Jobs that arrived before the instant of the state, in order of arrival.
     fn earlier(&self) -> Vec<Who> {
         let mut held: Vec<(Time, u64, Who)> = self
             .held
@@ -466,7 +468,7 @@ impl Known {
     }
 }
 
-/// Network model for a single decision, in which only the jobs in `leaving` end.
+/// Network model for a single decision, in which only a given set of jobs ends.
 struct Stated {
     at: Time,
     leaving: BTreeSet<JobId>,

@@ -188,7 +188,7 @@ impl<'a> Simulation<'a> {
         if self.only_jobs { self.advance::<true>() } else { self.advance::<false>() }
     }
 
-    /// Processes all instants up to `at`, the last of which the clock then shows.
+    /// Processes all instants up to `at`. The clock then shows the last of these instants.
     ///
     /// Returns whether events are left, or the errors of [`step`](Simulation::step).
     pub fn run_until(&mut self, at: Time) -> Result<bool, RunError> {
@@ -372,7 +372,7 @@ impl<'a> Simulation<'a> {
         self.timer.is_some() && self.in_vain < MAX_IDLE_STEPS
     }
 
-    /// Sets the timer after a pass; `waiting` is the queue length before the pass.
+    /// Sets the timer after a scheduling pass; `waiting` is the queue length before the pass.
     #[cold]
     fn set_timer(&mut self, timer: Option<Time>, waiting: usize) -> Result<(), RunError> {
         let now = self.cluster.now();
@@ -393,7 +393,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Ends the run at `end`; fails if jobs are left waiting that will never start.
+    /// Ends the run at `end`; fails if waiting jobs are left that will never start.
     #[cold]
     fn finish(&mut self, end: Time, idles: Option<bool>) -> Result<bool, RunError> {
         self.check_served(idles)?;
@@ -401,8 +401,8 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Fails if jobs wait on an idle machine. With `Some(false)`, it fails only if no job has ever
-    /// started; with `None`, never.
+    /// Fails if jobs wait on an idle machine. If `idles` is `Some(false)`, it fails only if no job
+    /// has ever started; if `None`, never.
     fn check_served(&self, idles: Option<bool>) -> Result<(), RunError> {
         if !idles.is_some_and(|each| self.cluster.is_idle(!each)) {
             return Ok(());

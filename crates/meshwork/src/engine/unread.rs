@@ -78,7 +78,7 @@ impl Unread {
     }
 }
 
-/// Checks the run time and estimate of a job and, if `is_next`, that it arrives now or later.
+/// Checks the run time and estimate of a job. The next job must also arrive now or later.
 #[inline]
 fn check(job: &Job, cluster: &Cluster<'_>, is_next: bool) -> Result<(), Unread> {
     let (arrival, now) = (job.arrival, cluster.now());

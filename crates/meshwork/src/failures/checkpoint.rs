@@ -44,7 +44,7 @@ impl Checkpoint {
         if written > 0.0 { written * self.cost } else { 0.0 }
     }
 
-    /// Work saved if a run is interrupted after the time `done` of work and checkpoints.
+    /// Work saved if a run is interrupted after a given time of work and checkpoints.
     pub(crate) fn saved(&self, work: f64, done: f64, nodes: u64) -> Saved {
         let interval = self.interval(nodes);
         if !interval.is_finite() {

@@ -61,7 +61,7 @@ pub(crate) fn spell_out(scenario: &mut Table) {
 }
 
 impl Failures {
-    /// Reads the table `failures`; a file of a trace is not opened.
+    /// Reads the table `failures`, without opening the trace file that the table may name.
     pub(crate) fn read(params: &Params, topologies: &[Topology]) -> Result<Failures, Problem> {
         let of = |key| {
             params.get_component(key, &DURATIONS).map(|given| Duration::new(&given)).transpose()

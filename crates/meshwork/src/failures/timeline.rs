@@ -27,9 +27,10 @@ pub(crate) struct Step {
     pub(crate) nodes: Vec<Node>,
     /// Index of the GPU that fails, on the only node in `nodes`; `None` if whole nodes fail.
     pub(crate) gpu: Option<u32>,
-    /// Expected end of the outage; infinite if it does not end. Unused if `what` is `End`.
+    /// Expected end of the outage; infinite if it does not end. It is unused for the event of the
+    /// end.
     pub(crate) expected: Time,
-    /// Whether jobs on the nodes may run to their ends first.
+    /// Whether jobs on the nodes may finish before the outage begins.
     pub(crate) drains: bool,
 }
 

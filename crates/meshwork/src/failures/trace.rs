@@ -22,7 +22,7 @@ pub(super) struct Outage {
 pub(super) struct Reading {
     /// Instant of the trace that becomes instant 0 of the run.
     pub(super) start: Option<f64>,
-    /// Number of the machine's first node in the trace.
+    /// Number that the first node of the machine has in the trace.
     pub(super) first_node: u64,
 }
 

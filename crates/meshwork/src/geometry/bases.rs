@@ -20,8 +20,8 @@ pub struct FreeBases {
     bases: NodeSet,
     shifted: NodeSet,
     around: NodeSet,
-    /// `below_edge[d][k]`: nodes from which *k* steps up along `d` cross no edge. Each set is
-    /// computed when it is first needed.
+    /// `below_edge[d][k]`: nodes from which *k* steps up along dimension *d* cross no edge. Each
+    /// set is computed when it is first needed.
     below_edge: Arc<EdgeMasks>,
 }
 
@@ -74,8 +74,8 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Stores candidates for free bases in `bases`, and returns the node below which they are
-    /// valid. From this node on, the bits of `bases` have no meaning.
+    /// Stores in `bases` the nodes that may be free bases of a block. Only the bits below the
+    /// returned node are valid.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
@@ -141,7 +141,8 @@ impl FreeBases {
         any
     }
 
-    /// Sets `to` to the nodes from which `step` steps upwards along dimension `d` lead into `from`.
+    /// Stores in `to` the nodes from which `step` steps upwards along dimension `d` lead into
+    /// `from`.
     pub(crate) fn assign_ahead(
         &mut self,
         grid: &Grid,

@@ -119,21 +119,21 @@ impl Block {
     }
 }
 
-/// State of a walk over the rows of a block along one dimension. A place on the way is given by its
-/// offset in node numbers: the coordinate along this dimension times `stride`.
+/// State of a walk along one dimension of a block.
+///
+/// A position on the way is an offset in node numbers: the coordinate along this dimension times
+/// `stride`.
 struct Ring {
     stride: u32,
-    /// Offset just past the far edge of the grid, where the walk continues at offset 0.
     round: u32,
     first: u32,
     here: u32,
     width: u32,
-    /// Number of rows that are left, including the current one.
+    /// Number of rows until the walk returns to the first row, including the current row.
     left: u32,
 }
 
 impl Ring {
-    /// Moves `start` on by one row. After the last row, goes back to the first and returns `false`.
     #[inline]
     fn step(&mut self, start: &mut Node) -> bool {
         let is_last = self.left == 1;

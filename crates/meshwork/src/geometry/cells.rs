@@ -92,8 +92,7 @@ impl FreeCells {
         node - (0..self.grid.dimensions()).map(offset).sum::<Node>()
     }
 
-    /// Corners of the cells of level `level` into which the cell of the next level at `parent`
-    /// divides.
+    /// Corners of the cells of level `level` that make up the cell of the next level at `parent`.
     fn parts(&self, level: usize, parent: Node) -> Vec<Node> {
         let mut corners = vec![parent];
         for stride in self.grid.strides() {

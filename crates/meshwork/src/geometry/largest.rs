@@ -50,8 +50,10 @@ impl LargestBlock {
         self.best.take().map(|(_, base, sides)| (base, sides))
     }
 
-    /// Tries all sides along dimension `d` and lower dimensions. `bases` has the bases of the free
-    /// blocks with the sides chosen so far. `fixed` is the product of these sides.
+    /// Tries all sides of a free block along dimension `d` and lower dimensions.
+    ///
+    /// `bases` has the lowest corners of the free blocks with the sides chosen so far, and `fixed`
+    /// the product of these sides.
     fn extend(&mut self, grid: &Grid, d: usize, bases: &NodeSet, fixed: u32) {
         let longest = self.most[d].min(self.nodes / fixed);
         let mut layers = std::mem::take(&mut self.layers[d]);

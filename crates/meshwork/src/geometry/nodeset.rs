@@ -419,8 +419,10 @@ impl NodeSet {
         any != 0
     }
 
-    /// Sets each word to `make(a, b)`, where `a` is the word of `other` at the same place. `b` is
-    /// the word at this place of `other`, [rotated down](Self::assign_rotated_down) by `by`.
+    /// Sets each word to `make(a, b)`, for words *a* of another set and words *b* of its rotated
+    /// copy.
+    ///
+    /// The copy is [rotated down](Self::assign_rotated_down) by `by`.
     #[inline(always)]
     fn with_rotated_down(
         &mut self,

@@ -151,7 +151,7 @@ impl OrderedSet {
         self.things[place as usize]
     }
 
-    /// The free items (nodes or pages), as a set of their indices in the order.
+    /// The free items (nodes or pages) of the order, as a set of their indices.
     #[must_use]
     pub fn free(&self) -> &NodeSet {
         &self.free

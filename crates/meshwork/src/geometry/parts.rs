@@ -43,7 +43,8 @@ pub struct PartAmounts {
 }
 
 impl NodePart {
-    /// Creates the part of a node of type `kind` that `pieces` pieces of a job hold together.
+    /// Creates the part of a node that `pieces` pieces of a job hold together. The node has the
+    /// type `kind`.
     #[must_use]
     pub fn new(node: Node, pieces: u32, amounts: &PartAmounts, kind: &NodeType) -> NodePart {
         let cores = amounts.cores.iter().enumerate().map(|(at, cores)| (CORES + at, *cores));
@@ -79,8 +80,7 @@ impl NodePart {
 }
 
 impl Parts {
-    /// Request for the pieces of the job, without saying on which nodes. Pieces of equal size form
-    /// one role.
+    /// Request for the pieces of the job, on any nodes. Pieces of equal size form one role.
     #[must_use]
     pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
         let mut roles: Vec<Piece> = Vec::new();

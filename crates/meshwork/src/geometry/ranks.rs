@@ -20,8 +20,9 @@ impl Ranks {
         }));
     }
 
-    /// The node of `set` that has exactly `rank` lower nodes in the set, in **O(log n)**. `set`
-    /// must be unchanged since the last call of `count`.
+    /// Node of a set that has exactly `rank` lower nodes in the set, in **O(log n)**.
+    ///
+    /// The set must not have changed since its nodes were last counted.
     pub(crate) fn node(&self, set: &NodeSet, rank: u32) -> Node {
         let word = self.below.partition_point(|&below| below <= rank) - 1;
         word as u32 * 64 + nth_bit(set.words()[word], rank - self.below[word])

@@ -148,8 +148,9 @@ impl GpuTask {
         self.models.is_empty() || self.models.split('|').any(|one| one == model)
     }
 
-    /// Index into `held` for the GPUs of the task: 0 for a share of one GPU, otherwise their
-    /// number. It is `None` if the task needs no GPU.
+    /// Index of the task's kind: 0 for a share of one GPU, otherwise its number of GPUs.
+    ///
+    /// The result is `None` if the task needs no GPU.
     fn kind(&self) -> Option<usize> {
         match self.gpus {
             0 => None,

@@ -9,7 +9,7 @@ use crate::rng::Stream;
 /// Processors of the largest node, in thousandths; rules divide amounts of processors by it.
 const MOST_CPU: f64 = 128_000.0;
 
-/// GPUs of the largest node, in thousandths; rules divide amounts of GPUs by it.
+/// Number of GPUs of the largest node, in thousandths. Rules divide amounts of GPUs by this number.
 const MOST_GPU: f64 = 8_000.0;
 
 /// Rule that chooses, for a task, a node and GPUs of this node.
@@ -126,7 +126,9 @@ struct ByScore {
 /// Processors, memory, number of GPUs, share and allowed types of a task, which determine scores.
 type RequestKey = (u32, u32, u32, u32, String);
 
-/// Score of a node after its first `changes` changes; `None` if the task does not fit.
+/// Score of a node, with the number of changes of the node before the score was computed.
+///
+/// The score is `None` if the task does not fit.
 #[derive(Clone, Copy)]
 struct KeptScore {
     changes: u32,
@@ -240,9 +242,9 @@ struct FragmentationDescent {
 }
 
 impl FragmentationDescent {
-    /// Score of a node by the change of its fragmentation, from 0 to 100; 50 means no change. The
-    /// score is truncated to an integer. The node has the fragmentation `before` now. After the
-    /// change, it would have the free processors `cpu` and the free amounts `gpus` of its GPUs.
+    /// Score of a node by the change of its fragmentation, from 0 to 100; 50 means no change.
+    ///
+    /// The score is truncated to an integer.
     fn grade(&self, node: &GpuNode, before: f64, cpu: u32, gpus: &[u32]) -> i64 {
         let gain = before - self.typical.wasted(cpu, gpus, &node.model);
         (100.0 / (1.0 + libm::exp(-gain / 1000.0))) as i64

@@ -1,4 +1,6 @@
-//! Tests of rules and fragmentation, with values by hand or from the definitions.
+//! Tests of placement rules for GPUs and of fragmentation.
+//!
+//! The expected values are computed by hand or from the definitions.
 
 use std::sync::Arc;
 

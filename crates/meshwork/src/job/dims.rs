@@ -35,8 +35,9 @@ enum Kept {
 /// Largest dimension of a hypercube for which aligned subcubes are stored without a list.
 const MOST: usize = 32;
 
-/// Twos, followed by ones. The sides of a subcube are the `of` entries that begin at the index
-/// `MOST - dimension`.
+/// Sides of aligned subcubes: 32 twos, followed by 32 ones.
+///
+/// The sides of a subcube of dimension *k* begin at the index `MOST - k`.
 static ALIGNED: [u32; 2 * MOST] = {
     let mut sides = [1; 2 * MOST];
     let mut d = 0;

@@ -198,7 +198,9 @@ fn by_number(a: &str, b: &str) -> Ordering {
     number(a).cmp(&number(b)).then(a.len().cmp(&b.len()))
 }
 
-/// Whether the digits `b` are the number after the digits `a`, with consistent leading zeros.
+/// Whether the number with the digits `b` follows the number with the digits `a`.
+///
+/// Leading zeros must be consistent.
 fn follows(a: &str, b: &str) -> bool {
     if a.is_empty() || b.is_empty() {
         return false;

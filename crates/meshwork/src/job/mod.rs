@@ -145,7 +145,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// Reason why a waiting job does not start, as if no other job were waiting.
+/// Reason why a waiting job does not start, judged as if no other job were waiting.
 ///
 /// A job that lacks nothing waits because others have precedence: `Priority` and `Reserved`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

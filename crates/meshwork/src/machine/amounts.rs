@@ -18,7 +18,7 @@ const LONGEST_LOG: usize = 1 << 16;
 pub struct Amounts {
     types: Arc<NodeTypes>,
     cells: Vec<u32>,
-    /// Sums for each node, derived from its free amounts.
+    /// For each node, totals that are derived from its free amounts.
     sums: Vec<Sums>,
     free_cores: u64,
     log: Vec<Node>,
@@ -26,7 +26,7 @@ pub struct Amounts {
     logs: u64,
     trial: Option<Trial>,
     trials: u64,
-    /// Buffer that the next trial takes over for `Trial::former`.
+    /// Buffer that the next trial reuses.
     spare: Vec<(Node, u32, u32)>,
 }
 
@@ -61,7 +61,7 @@ pub struct NodeAmounts<'a> {
 }
 
 impl<'a> NodeAmounts<'a> {
-    /// Creates the record of a node of type `kind` from its free amounts.
+    /// Creates the record of a node from its type and its free amounts of resources.
     #[must_use]
     pub fn new(node: Node, kind: &'a NodeType, cells: &'a [u32]) -> NodeAmounts<'a> {
         let Sums { cores, gpus } = sums(kind, cells);
@@ -129,11 +129,11 @@ fn positive<C: FromIterator<(u16, u32)>>(kind: &NodeType, cells: &[u32]) -> C {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
-    /// Number of logs before this one. A reader that knows another log must read all nodes again.
+    /// Number of change logs before this one. A reader of an older log must read all nodes again.
     pub(crate) number: u64,
-    /// Length of the log without the changes of the current trial, which will be undone.
+    /// Number of logged changes before the current trial, whose changes will be undone.
     pub(crate) settled: usize,
-    /// Number of the current trial, if any.
+    /// Number of the trial in progress, if any; changes made during a trial will be undone.
     pub(crate) trial: Option<u64>,
 }
 
@@ -207,7 +207,7 @@ impl Amounts {
         ChangeLog { nodes: &self.log, number: self.logs, settled, trial }
     }
 
-    /// Whether all of the given amounts of nodes are free.
+    /// Whether all of the given amounts of the nodes' resources are free.
     #[must_use]
     pub fn has(&self, parts: &Parts) -> bool {
         // If several parts are of one node, the sum of their amounts is compared.
@@ -227,17 +227,19 @@ impl Amounts {
         })
     }
 
-    /// Claims free amounts. If a node was idle before, calls `changed` with the node and `false`.
+    /// Claims free amounts. Calls `changed` with `false` for each node that was idle before.
     pub(crate) fn take(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         self.change_parts(parts, changed, |free, amount| free - amount);
     }
 
-    /// Releases amounts. If a node becomes idle, calls `changed` with the node and `true`.
+    /// Releases the resources of a job on its nodes. If a node becomes idle, calls `changed` with
+    /// the node and `true`.
     pub(crate) fn give_back(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         self.change_parts(parts, changed, |free, amount| free + amount);
     }
 
-    /// Claims amounts of nodes. If less than a given amount is free, all that is free is claimed.
+    /// Claims amounts of resources on nodes. If less than an amount is free, all that is free is
+    /// claimed.
     pub(crate) fn take_what_is_free_of(
         &mut self,
         parts: &Parts,
@@ -274,8 +276,7 @@ impl Amounts {
         }
     }
 
-    /// Changes `cells` free amounts of a node. For each, `cell` returns its index and an operand,
-    /// and `new` computes the new amount from the former amount and the operand.
+    /// Changes free amounts of a node, each by a function of the former amount and an operand.
     #[inline]
     fn change(
         &mut self,

@@ -75,7 +75,6 @@ impl Site {
         }
     }
 
-    /// Changes free amounts of resources, and the set of idle nodes accordingly.
     fn change(&mut self, change: impl FnOnce(&mut Amounts, &mut dyn FnMut(Node, bool))) {
         let Some(amounts) = &mut self.amounts else { return };
         let free = &mut self.free;
@@ -85,8 +84,10 @@ impl Site {
         self.free_nodes = amounts.free_cores() as u32;
     }
 
-    /// Free amounts that would remain if a placement were claimed now, for each resource that it
-    /// uses. Counters of running pieces are left out.
+    /// Free amounts of each resource of a placement that would remain if the placement were claimed
+    /// now.
+    ///
+    /// Counters of running pieces are left out.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
         let (Some(amounts), Some(parts)) = (&self.amounts, &placement.parts) else {
             return CellLimits::new();
@@ -115,7 +116,8 @@ impl Site {
         }
     }
 
-    /// Lowers free amounts, given by node, index of a resource, and amount, but not below 0.
+    /// Lowers free amounts, but not below 0. Each item is a node, the index of a resource, and an
+    /// amount.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
         let by: CellLimits = by.collect();
         self.change(|amounts, mut changed| amounts.lower(&by, &mut changed));
@@ -250,7 +252,8 @@ impl Site {
         Ok(())
     }
 
-    /// Claims a placement on shared nodes: the amounts that it names, otherwise its whole nodes.
+    /// Claims a placement on shared nodes: its amounts, or whole nodes if the placement has no
+    /// amounts.
     fn claim_parts(&mut self, placement: &Placement) -> Result<(), ClaimError> {
         let Some(amounts) = &self.amounts else { return Ok(()) };
         let is_on_grid = |node: u32| node < self.topology.grid().nodes();
@@ -301,7 +304,8 @@ impl Site {
         true
     }
 
-    /// Claims nodes by number, on a site where none are claimed by placements.
+    /// Claims `count` nodes without naming them. Placements must not have claimed nodes of the
+    /// site.
     pub(crate) fn claim_count(&mut self, count: u32) -> Result<(), ClaimError> {
         let left = self.free_nodes.checked_sub(count);
         let not_free = || ClaimError::NotFree { placement: format!("of {count} processors") };

@@ -18,12 +18,12 @@ pub(crate) trait Ending: Copy + PartialEq {
 /// Maximum number of jobs' end times in a chunk of the list, small enough for quick insertion.
 const CHUNK: usize = 64;
 
-/// The end times of running jobs, in order of time. They are stored in chunks, and on most machines
-/// one chunk holds all of them. Each chunk is in descending order, so its earliest end time is its
-/// last entry. Jobs usually leave in the order of their end times. So an entry is removed from the
-/// last places of its chunk, and few entries move. The earliest end time is read or removed in
-/// **O(1)**. Any other end time is inserted or removed in **O(log r + c)** for *r* jobs in chunks
-/// of *c*. If a chunk is split or emptied, up to *r* / *c* chunks move.
+/// End times of running jobs, in order of time. They are stored in chunks, on most machines in a
+/// single one.
+///
+/// The earliest end time is read or removed in **O(1)**. Any other end time is inserted or removed
+/// in **O(log r + c)** for *r* jobs in chunks of *c*. If a chunk is split or emptied, up to *r* /
+/// *c* chunks move.
 pub(crate) struct Ends<E> {
     soonest: Vec<E>,
     /// Chunks of the end times that are not in `soonest`, the chunk of the earliest end times. The
@@ -91,7 +91,7 @@ impl<E: Ending> Ends<E> {
         first
     }
 
-    /// Replaces the chunk of the earliest end times, if it is empty, by the next chunk.
+    /// Moves on to the next chunk of end times if the chunk of the earliest ones is empty.
     #[inline(always)]
     fn look_further(&mut self) {
         if self.soonest.is_empty()

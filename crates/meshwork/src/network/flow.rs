@@ -12,13 +12,13 @@ use crate::topology::Node;
 /// a job restores the loads of its links exactly.
 const UNIT: f64 = (1_u64 << 40) as f64;
 
-/// The jobs of a network in which a job's messages are a steady flow; flits are not simulated.
+/// Jobs of a network in which messages are steady flows; single flits are not simulated.
 pub(super) struct Flow {
     alone: Alone,
     /// For each link, the sum of the loads that jobs put on the link. Links are in order of site.
     /// `None` if jobs do not slow each other.
     loads: Option<Vec<u64>>,
-    /// For each site, the index in `loads` of its first link.
+    /// For each site, the index of its first link in the list of link loads.
     sites: Vec<usize>,
     runs: Vec<Option<Run>>,
 }
@@ -124,8 +124,10 @@ impl Network for Flow {
         Ok(())
     }
 
-    /// Moves a job to other nodes. The remaining fraction of its work stays the same, and `more` is
-    /// added to the remaining time. The rate has no effect, because it does not change messages.
+    /// Moves a job to other nodes.
+    ///
+    /// The remaining fraction of its work stays the same, and `more` is added to the remaining
+    /// time. The job's new rate of work is ignored, because it does not affect messages.
     fn change(
         &mut self,
         now: Time,

@@ -308,8 +308,10 @@ impl Pattern for Lists {
     }
 }
 
-/// Every process, or only `root`, sends to all others. Receivers are computed, because all-to-all
-/// has about as many messages as the square of the number of processes.
+/// Messages from every process, or from one root process, to all others.
+///
+/// Receivers are computed, because all-to-all has about as many messages as the square of the
+/// number of processes.
 struct ToOthers {
     ranks: u32,
     root: Option<u32>,

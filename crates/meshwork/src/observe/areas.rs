@@ -20,7 +20,7 @@ pub enum Integrand {
     /// Number of free processors while some site has enough of them for the oldest waiting job. At
     /// other times, the value is 0.
     FreeInVain,
-    /// Value of any other function of the machine's state.
+    /// Value of a function of the machine's state that has no variant of its own.
     Of(fn(&MachineState) -> f64),
 }
 
@@ -34,8 +34,9 @@ impl Integrand {
         matches!(self, Integrand::FreeInVain | Integrand::Of(_))
     }
 
-    /// Index of the integrand if it is a named state variable. For [`Integrand::Of`], the error is
-    /// the function to integrate.
+    /// Index of the integrand among the named state variables.
+    ///
+    /// For [`Integrand::Of`], the error is the function to integrate.
     pub(super) fn place(self) -> Result<usize, fn(&MachineState) -> f64> {
         Ok(match self {
             Integrand::Time => 0,

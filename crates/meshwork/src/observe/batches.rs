@@ -36,7 +36,7 @@ impl Ratio {
 pub(super) struct Sums {
     /// Integrals over time of the named state variables, in the order of [`Integrand::place`].
     pub(super) areas: [f64; NAMED],
-    /// Integrals over time of other functions of the machine's state.
+    /// Integrals over time of functions of the machine's state that are no named state variables.
     pub(super) further: Vec<f64>,
     /// Sums of numerator and denominator for each metric that is not a ratio of two integrals.
     pub(super) ratios: Vec<Ratio>,
@@ -105,7 +105,6 @@ impl Batches {
         self.waiting += 1;
     }
 
-    /// Records that a job left the queue, because it started or was turned away.
     pub(super) fn left_queue(&mut self) {
         self.waiting = self.waiting.saturating_sub(1);
     }

@@ -46,7 +46,7 @@ pub struct Imbalance {
 }
 
 impl Ledger {
-    /// Checks both identities at the end of the run.
+    /// Checks Little's law, and the identity of held processor-time, at the end of a run.
     ///
     /// # Errors
     /// If an identity is violated: this identity, with both of its values.

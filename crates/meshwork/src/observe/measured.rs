@@ -97,7 +97,8 @@ pub struct Batching {
     /// Index of the first batch for which metrics have values. This batch lies after the warm-up.
     /// Its first job has the index `first · jobs`, counted from 0.
     pub first: u64,
-    /// For each batch, the mean number of waiting jobs that its jobs found when they arrived.
+    /// For each batch, the mean number of waiting jobs that the jobs of the batch found on arrival.
+    ///
     /// Batches of the warm-up are included, the last batch is not. Empty if all jobs arrive at one
     /// instant.
     pub queue: Vec<f64>,
@@ -111,7 +112,7 @@ pub struct SizeClass {
     pub size: u64,
     /// Number of finished jobs of the class.
     pub jobs: u64,
-    /// Values, for the jobs of this class, of all metrics that are means or quantiles over jobs.
+    /// Values of all metrics that are means or quantiles over jobs, for the jobs of this class.
     pub metrics: Vec<Measured>,
 }
 

@@ -195,7 +195,7 @@ impl Running {
 pub struct Messages {
     /// Number of messages. Each message is one packet.
     pub packets: u64,
-    /// Sum, over messages, of the time from entering the queue of the sending processor to arrival.
+    /// Sum, over messages, of the time from entering the sender's queue to arrival.
     pub latency: f64,
     /// Sum, over messages, of the time from leaving the queue of the sending processor to arrival.
     pub network_latency: f64,

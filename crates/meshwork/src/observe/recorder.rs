@@ -41,7 +41,7 @@ struct Class {
     jobs: u64,
     /// Numerator and denominator of each metric, summed over the jobs of the class.
     ratios: Vec<Ratio>,
-    /// For each quantity whose quantiles are measured: its values for the jobs of the class.
+    /// Values of each quantity whose quantiles are measured, for the jobs of the class.
     values: Vec<Quantiles>,
 }
 
@@ -53,12 +53,12 @@ const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 /// batches have no quantiles.
 const FEWEST_BEYOND: f64 = 10.0;
 
-/// The metrics, grouped by how they are measured. Each comes with its index among all metrics.
 #[derive(Default)]
 struct Kinds {
     /// Index of the metric, state variable to integrate, and function for the wasted time of a run.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
-    /// Index of the metric, and function for what a finished job adds to the numerator.
+    /// Index of each metric, with the function for the amount that a finished job adds to the
+    /// numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
     means: Vec<(usize, Quantity)>,
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64, Rules)>,
@@ -68,14 +68,14 @@ struct Kinds {
     per_message: Vec<(usize, fn(&Messages) -> f64)>,
     per_start: Vec<(usize, fn(&Running) -> f64)>,
     per_arrival: Vec<usize>,
-    /// Index of the metric, and function for a ratio that is evaluated at each start and end of a
-    /// job.
+    /// Index of each metric that is a ratio evaluated at each start and end of a job, and its
+    /// function.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
     power: Vec<usize>,
     /// Quantities whose quantiles are measured. Each entry also has the values of its quantity and,
     /// in the same order, the jobs to which the values belong.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
-    /// Index of the metric, quantity of a job, and sums by user.
+    /// Index of each metric of evenness, with the quantity of a job and the sums by user.
     evenness: Vec<(usize, Quantity, Evenness)>,
     /// Index of the metric, and function of a job's lateness. Lateness is known only after the run,
     /// so `judged` keeps the jobs until then.
@@ -109,8 +109,9 @@ pub struct Recorder {
     /// Whether finished jobs are added only to sums, not to classes or quantiles. This is the usual
     /// case.
     is_plain: bool,
-    /// The machine's state as last reported, but with the present number of held processors. Kept
-    /// up to date only if `per_event` has metrics.
+    /// The machine's state as last reported, but with the present number of held processors.
+    ///
+    /// The state is kept up to date only if a metric is evaluated at each event.
     state: MachineState,
     waiting: u64,
     judged: Vec<JobId>,
@@ -246,8 +247,9 @@ impl Recorder {
         &self.judged
     }
 
-    /// Adds the lateness of each job in `judged` to the metrics. Called once, after the run. `late`
-    /// returns the lateness of a job.
+    /// Adds the lateness of each measured job to the metrics. Called once, after the run.
+    ///
+    /// `late` returns the lateness of a job.
     pub fn judge(&mut self, late: impl Fn(JobId) -> f64) {
         for &id in &self.judged {
             let sums = self.batches.of_job(id);
@@ -273,8 +275,8 @@ impl Recorder {
 
     /// Quantile of a quantity over the whole run, and its quantile in each batch.
     ///
-    /// Suppose that, on average, fewer than [`FEWEST_BEYOND`] jobs of a batch lie above the
-    /// quantile. Then the list of quantiles of batches is empty.
+    /// The list of quantiles of batches is empty if, on average, fewer than [`FEWEST_BEYOND`] jobs
+    /// of a batch lie above the quantile.
     fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
         let values = self.kinds.quantiles.iter().find(|(own, ..)| *own == quantity);
         let Some((_, values, ids)) = values else { return (None, Vec::new()) };

@@ -11,8 +11,9 @@ use crate::job::Job;
 /// free processors, only the number of free processors is copied.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// The attempt to start the job for which a site is chosen. Its instant and sizing are also
-    /// used for other jobs.
+    /// The attempt to start the job for which a site is chosen.
+    ///
+    /// The attempt's instant and sizing are also used for other jobs.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }

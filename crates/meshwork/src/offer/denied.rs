@@ -19,7 +19,7 @@ pub(crate) struct Denied {
     forgetful: bool,
 }
 
-/// Maximum number of known denials, and of suspected ones.
+/// Maximum number of known denials of requests, and maximum number of suspected ones.
 const MAX_KEPT: usize = 64;
 
 impl Denied {
@@ -39,9 +39,10 @@ impl Denied {
         self.known.is_empty()
     }
 
-    /// Removes and returns a suspected request that is contained in `request`. The caller tries the
-    /// returned request first. If that has no placement, the caller [notes](Denied::note) this, and
-    /// `request` has no placement either.
+    /// Removes and returns a request contained in `request` that failed before the last release.
+    ///
+    /// The caller tries the returned request first. If it has no placement, the caller
+    /// [notes](Denied::note) this, and `request` has no placement either.
     pub(crate) fn suspect(&mut self, request: &Request) -> Option<Request> {
         let follows = |other: &Request| other != request && self.follows(other, request);
         let at = self.suspected.iter().position(follows)?;
@@ -62,7 +63,8 @@ impl Denied {
         self.known.push(request.clone());
     }
 
-    /// Drops denials after a claim, unless the allocator finds every free block.
+    /// Discards the list of refused requests after a claim, unless the allocator finds every free
+    /// block.
     #[inline]
     pub(crate) fn claimed(&mut self) {
         if !self.every_block && !self.is_without_knowledge() {
@@ -84,8 +86,8 @@ impl Denied {
         }
     }
 
-    /// Takes over the requests that another cache knows or suspects to fail. Unless `still_true` is
-    /// set, all of them are only suspected.
+    /// Takes over failed requests from another cache. If `still_true` is false, they are only
+    /// suspected to fail.
     pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {
         if !self.every_block {
             return;

@@ -36,8 +36,10 @@ pub struct ManagedSite {
     origin: Origin,
     stream: Stream,
     rule: ShapeRule,
-    /// Each request in the allocator's form; `None` if the site cannot hold the request. Copies of
-    /// the site share this cache.
+    /// Cache of conversions of requests to the kind of request that the allocator accepts.
+    ///
+    /// The value is `None` if the site cannot hold the request. Copies of the site share this
+    /// cache.
     shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
     denied: Denied,
     /// Whether nodes are interchangeable: the allocator is the default one of a flat machine.
@@ -163,8 +165,9 @@ impl ManagedSite {
         }
     }
 
-    /// Placement that the allocator chooses for a request in its form. If an earlier denial implies
-    /// failure, the allocator is not asked.
+    /// Placement that the allocator chooses for a request.
+    ///
+    /// If an earlier denial implies failure, the allocator is not asked.
     #[inline(always)]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
@@ -271,7 +274,10 @@ impl ManagedSite {
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether a request is denied, or contains a suspected request that fails again.
+    /// Whether the request is known to have no placement, or contains another request that has
+    /// none.
+    ///
+    /// A contained request that failed before the last release of nodes is tried again.
     fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is, since often no other follows.
         if self.denied.is_without_knowledge() {
@@ -290,12 +296,13 @@ impl ManagedSite {
         false
     }
 
-    /// Whether a request needs more nodes than are free, or is cached as unplaceable.
+    /// Whether a request needs more nodes than are free, or is cached as one that cannot be placed
+    /// now.
     pub(crate) fn is_denied(&self, request: &Request) -> bool {
         request.nodes() > u64::from(self.site.free_nodes()) || self.denied.is_known(request)
     }
 
-    /// Whether a request in the allocator's form is cached as unplaceable.
+    /// Whether a request, as converted for the allocator, is cached as unplaceable.
     #[inline]
     pub(crate) fn is_known_denied(&self, request: &Request) -> bool {
         self.denied.is_known(request)
@@ -374,7 +381,8 @@ impl ManagedSite {
         })
     }
 
-    /// Number of nodes that a job would hold if any `free` nodes of the site were free.
+    /// Number of nodes that a job would hold if `free` nodes of the site were free, wherever they
+    /// lie.
     fn fit_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
         let sizes = attempt.sizes(self);
         let mut held = sizes.iter().map(|size| size.request.nodes());
@@ -459,7 +467,7 @@ impl ManagedSite {
         self.allocator.released(placement, &self.site);
     }
 
-    /// Advances the random stream of the site to the position of the stream of the copy `fork`.
+    /// Advances the site's random stream to the position of the stream of a copy of the site.
     pub(crate) fn sync_streams_with(&mut self, fork: &ManagedSite) {
         self.stream.catch_up_with(&fork.stream);
     }

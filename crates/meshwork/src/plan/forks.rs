@@ -1,4 +1,4 @@
-//! Plan as copies of the machine, for any machine and allocator.
+//! Plan that forecasts the state of the machine on copies, for any machine and allocator.
 
 use super::Plan;
 use crate::cluster::{Cluster, Outlook, Place, Reservation, StartOptions, Ticket};

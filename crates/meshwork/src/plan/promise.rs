@@ -50,7 +50,7 @@ impl Promise {
         self.guarded.as_mut().map(|(_, guard)| guard)
     }
 
-    /// Whether the job `head` has the reservation.
+    /// Whether this reservation is for the job `head`.
     #[must_use]
     pub fn is_to(&self, head: Ticket) -> bool {
         self.guarded.as_ref().is_some_and(|(ticket, _)| *ticket == head)
@@ -90,8 +90,9 @@ impl Promise {
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
-    /// Guard (limits for other jobs) of the kept reservation of `head`, or of a new one that starts
-    /// sooner.
+    /// Limits for other jobs that protect the reservation of the blocked job `head`.
+    ///
+    /// The reservation is the one already kept, or a new one that starts sooner.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, guard @ Guard { reservation: kept, .. })) =
@@ -115,8 +116,10 @@ impl Promise {
     }
 }
 
-/// Whether no job is late, and every ended job was expected to end before the reserved start. A
-/// kept reservation is then still the earliest possible, if the allocators find every free block.
+/// Whether no job outruns its estimate, and all ended jobs were expected before the reserved start.
+///
+/// The kept reservation is then still the earliest possible one, if the allocators find every free
+/// block.
 fn none_ended_early(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     !cluster.runs_late() && ended.all(|departure| departure.ran.expected_end < kept.at)

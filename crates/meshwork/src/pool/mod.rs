@@ -77,7 +77,8 @@ pub struct Pool {
     managed: ManagedSite,
     /// Site without held placements, to find out whether a request could ever be placed.
     empty: ManagedSite,
-    /// Held placements by first node and number, because several may have parts of one node.
+    /// Held placements by their first node and number, since several placements may hold parts of
+    /// one node.
     held: BTreeMap<(Node, u64), Held>,
     count: u64,
     now: Time,

@@ -80,8 +80,8 @@ pub enum Answer {
     NoPlacement {
         /// Whether no placement is possible even on the empty machine.
         never: bool,
-        /// Rule, other than size, that forbids the request. On shared nodes without such a rule,
-        /// what the request lacks now.
+        /// Rule that forbids the request, if not its size. If no rule forbids it and jobs share
+        /// nodes, the resources that are lacking now.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },

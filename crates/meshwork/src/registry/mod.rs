@@ -123,8 +123,9 @@ impl About {
         About { name, aliases: &[], ..self }
     }
 
-    /// Whether the summary, definition or source contains an unknown name. Word endings are
-    /// ignored.
+    /// Whether the summary, definition or source of an entry contains an unknown name.
+    ///
+    /// Word endings are ignored.
     fn speaks_of(&self, name: &str) -> bool {
         let stem = |word: &str| {
             let word = word.to_lowercase();
@@ -242,7 +243,7 @@ pub fn entry<E: Named>(entries: &[&'static E], name: &str) -> &'static E {
 
 /// Source of registry entries: this crate alone, or a catalogue with additions.
 pub trait EntrySource {
-    /// Entries in addition to those of this crate.
+    /// Catalogue entries that are added to those of this crate.
     fn added(&self) -> Added;
 
     /// Returns the descriptions of a family's entries, in the order of lists and pages.

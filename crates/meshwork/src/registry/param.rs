@@ -18,7 +18,7 @@ pub struct Param {
 }
 
 impl Param {
-    /// A required parameter, without a help text yet.
+    /// Creates a required parameter that has no help text yet.
     pub(crate) const fn new(name: &'static str, kind: Kind) -> Param {
         Param { name, kind, default: DefaultValue::Required, help: "" }
     }

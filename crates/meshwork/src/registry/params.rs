@@ -124,7 +124,7 @@ impl Params {
         self.table.get(key).and_then(Value::as_str)
     }
 
-    /// Returns the value that `words` assigns to the word of the parameter `key`.
+    /// Returns the value that a list of words assigns to the word given for the parameter `key`.
     #[must_use]
     pub fn meaning<T: Clone, const N: usize>(&self, key: &str, words: &Words<T, N>) -> T {
         self.get_meaning(key, words).unwrap_or_else(|| panic!("no such word `{key}` is declared"))

@@ -54,7 +54,8 @@ pub(crate) fn listed(given: &str, known: &[&str]) -> String {
 /// Maximum number of edits between a wrong name and a suggested name of the given length.
 pub(super) const LOOSELY: fn(usize) -> usize = |length| 1 + length / 3;
 
-/// The candidate with the fewest edits from `given`, if `most` allows this number for its length.
+/// The candidate with the fewest edits from `given`. `None` if it has more edits than `most` allows
+/// for its length.
 pub(crate) fn nearest<'a>(
     given: &str,
     candidates: &[&'a str],

@@ -276,8 +276,10 @@ impl Scenario {
         Err(Problem::new("scheduler", says))
     }
 
-    /// Checks the communication pattern for every drawn job size, in the form that allocators need.
-    /// Sizes from logs, and of parts of split jobs, are known only when these jobs start.
+    /// Checks that the communication pattern serves the number of nodes of every drawn job size.
+    ///
+    /// Sizes are first converted to requests that the allocators accept. Sizes from logs, and of
+    /// parts of split jobs, are known only when these jobs start.
     fn check_pattern(&self) -> Result<(), Problem> {
         let network = self.params.component("network", &network::FAMILY);
         let workload = self.params.component("workload", &workload::FAMILY);

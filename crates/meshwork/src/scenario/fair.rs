@@ -19,7 +19,9 @@ impl Scenario {
         self.parts.metrics.iter().any(|(found, _)| is_of_lateness(&found.0.measure))
     }
 
-    /// Runs the scenario, and the runs for its fair starts, of at most [`MAX_JUDGED`] jobs.
+    /// Runs the scenario, and the additional runs that determine the fair starts of its jobs.
+    ///
+    /// At most [`MAX_JUDGED`] jobs may arrive.
     pub(super) fn run_and_judge(
         &self,
         replication: u64,

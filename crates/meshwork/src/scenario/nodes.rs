@@ -9,7 +9,8 @@ use crate::registry::{Param, Params, Problem, did_you_mean, join, resolve_in};
 use crate::topology::Topology;
 use crate::topology::types::{NodeType, NodeTypes};
 
-/// Cores, MiB of memory, GPUs and islands (such as sockets) of each type, and the type of its GPUs.
+/// Cores, MiB of memory, GPUs and islands (such as sockets) of each node type, and its type of
+/// GPUs.
 static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
     ("dgx", [112, 2_097_152, 8, 2], Some("h100")),
     ("nvl72", [144, 983_040, 4, 2], Some("gb200")),
@@ -29,7 +30,8 @@ pub fn known_types() -> impl Iterator<Item = NodeType> {
     })
 }
 
-/// Node types split off a machine's table, one table per site, empty without types.
+/// Tables of node types, split off the table of a machine: one for each site, empty if it has no
+/// types.
 pub(crate) struct TypeTables(Vec<Table>);
 
 impl TypeTables {
@@ -81,7 +83,9 @@ pub(crate) fn split_types(
     Ok((machine, TypeTables(types)))
 }
 
-/// Removes the node types from the table of a site, unless the topology has a parameter `nodes`.
+/// Moves the node types out of the table of a site. Returns an empty table if the site has none.
+///
+/// The types stay in the site's table if its topology has a parameter `nodes`.
 fn split_site(catalogue: &Catalogue, site: &mut Table, path: &str) -> Result<Table, Problem> {
     let key = TYPES[0].name;
     let own = site.get("topology").and_then(Value::as_str).and_then(|name| {

@@ -146,7 +146,9 @@ impl Part {
         true
     }
 
-    /// Largest undivided partition that `is_kind`; ties go to the oldest job, or the first.
+    /// Largest undivided partition for which `is_kind` holds.
+    ///
+    /// Ties go to the partition of the oldest job, or else to the first partition.
     fn largest(&mut self, is_kind: impl Fn(&Part) -> bool + Copy) -> Option<&mut Part> {
         let rank = |part: &Part| {
             let age = if let State::Held(job) = part.state { job } else { JobId(0) };
@@ -177,8 +179,9 @@ impl Part {
         }
     }
 
-    /// Merges two halves if one is free and the other is not divided. A job that holds one of the
-    /// halves gets both.
+    /// Merges the two halves of a partition if one is free and the other is not divided.
+    ///
+    /// A job that holds one of the halves gets both.
     fn merge(&mut self) {
         let State::Halved(halves) = &self.state else { return };
         match (&halves[0].state, &halves[1].state) {

@@ -38,8 +38,8 @@ struct GivingUp {
     /// Largest of the sites' shortest sides; a job with a longer side is long.
     shortest: u32,
     sites: usize,
-    /// Job that was head of the queue at the last attempt to start it. A job is rejected only at
-    /// its first attempt.
+    /// Job at the head of the queue when the scheduler last tried to start one. A job is rejected
+    /// only at its first attempt.
     tried: Option<Ticket>,
 }
 

@@ -90,8 +90,9 @@ enum Threshold {
 static THRESHOLDS: Words<Threshold, 2> =
     Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
 
-/// Time at which an overdue job is tried when a job ends. `literal`, as printed in the paper, is
-/// before the release of the ended job's nodes; `corrected` is after the release.
+/// Whether an overdue job is tried before or after the nodes of an ended job are released.
+///
+/// `literal`, as printed in the paper, is before the release; `corrected` is after it.
 static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
 
 static RATE_FROM: Words<bool, 2> = Words::new([("first_arrival", false), ("zero", true)]);
@@ -229,7 +230,7 @@ impl Lazy {
     }
 }
 
-/// Site and placement of each job that ends at this instant, without the first `from` ended jobs.
+/// Site and placement of each job that ends at this instant, except the first `from` such jobs.
 fn not_yet(cluster: &Cluster<'_>, from: usize) -> Vec<(usize, Placement)> {
     let later = cluster.departures()[from..].iter();
     later.map(|other| (other.ran.site, other.ran.placement.clone())).collect()

@@ -17,7 +17,7 @@ pub(super) fn backfills(params: &Params) -> bool {
     params.meaning(BACKFILL_PARAM.name, &BACKFILL)
 }
 
-/// Rank of a waiting job. The job with the highest `by` is served first; ties go by queue order.
+/// Rank of a waiting job. The job with the highest value is served first; ties go by queue order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rank {
     pub(super) by: f64,
@@ -81,7 +81,8 @@ impl Ranked {
         None
     }
 
-    /// Backfills the jobs of `behind` in rank order, beside the reservation of `head`.
+    /// Backfills the jobs `behind` in rank order, without delaying the reservation of the job
+    /// `head`.
     pub(super) fn backfill(
         &mut self,
         cluster: &mut Cluster<'_>,

@@ -11,7 +11,7 @@ use crate::cluster::{
 use crate::machine::Placement;
 use crate::registry::{About, Kind, Param};
 
-/// Registry entry of `reservation`: out-of-order starts with reservations.
+/// Registry entry of the scheduler `reservation`: out-of-order starts with reservations.
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "reservation",
@@ -178,11 +178,9 @@ fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     u64::from(free)
 }
 
-/// Whether a reservation of parts of nodes has a node in common with the kept placement of another
-/// job.
+/// Whether a reservation of parts of nodes shares a node with the kept placement of another job.
 ///
-/// Only in this case may the reserved parts and the kept placement both be on one node. Whole nodes
-/// are never kept twice.
+/// Whole nodes are never kept twice.
 fn meets(cluster: &Cluster<'_>, reservation: &Reservation, kept: &Placement) -> bool {
     let Hold::Nodes(own) = &reservation.hold else { return false };
     if own.parts.is_none() {
@@ -194,7 +192,7 @@ fn meets(cluster: &Cluster<'_>, reservation: &Reservation, kept: &Placement) -> 
     kept.nodes(grid).iter().any(|node| nodes.binary_search(node).is_ok())
 }
 
-/// Reserved placements of all waiting jobs except `owner`, each with the index of its site.
+/// Reserved placements of all waiting jobs except one, each with the index of its site.
 fn kept_for(reserved: &[(Ticket, Reservation)], owner: Option<Ticket>) -> Vec<(usize, &Placement)> {
     let others = reserved.iter().filter(|(ticket, _)| Some(*ticket) != owner);
     others

@@ -5,7 +5,7 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOptions};
 use crate::registry::{About, Kind, Param, Words};
 
-/// Registry entry of `scan`: one size class after the other.
+/// Registry entry of the scheduler `scan`, which serves one size class after the other.
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "scan",
@@ -55,8 +55,10 @@ struct Scan {
     gated: bool,
     queues: Queues,
     current: usize,
-    /// Number of jobs of the current class that may still start before the scan moves on. If gated,
-    /// these are the jobs that waited when the scan reached the class; otherwise `usize::MAX`.
+    /// Number of jobs of the current class that may still start before the scan moves on.
+    ///
+    /// In a gated scan, only jobs that waited when the scan reached the class may start. Otherwise
+    /// the number is `usize::MAX`.
     admitted: usize,
     /// Whether the last pass left no job waiting. The scan then stays at its class for the next
     /// pass.

@@ -38,15 +38,16 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Writes the started jobs in `ahead`. For each of them, writes the queue position of the last
-/// waiting job that precedes it.
+/// Writes started jobs, each with the queue position of the last waiting job before it.
 pub(super) fn write_ahead(ahead: &BTreeSet<Ticket>, memory: &mut MemoryWriter) {
     memory.number(ahead.len() as u64);
     ahead.iter().for_each(|ticket| memory.started(*ticket));
 }
 
-/// Reads started jobs. Each job is returned as a ticket at its former position in the queue, which
-/// differs from the tickets of all waiting jobs.
+/// Reads saved tickets of started jobs.
+///
+/// Each ticket is the job's former position in the queue, and differs from the tickets of all
+/// waiting jobs.
 pub(super) fn read_ahead(memory: &mut MemoryReader<'_>) -> Result<BTreeSet<Ticket>, RecallError> {
     let started = if memory.is_new() { 0 } else { memory.count()? };
     let read = (0..started).map(|index| memory.started(index).transpose());

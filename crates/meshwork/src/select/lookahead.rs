@@ -12,7 +12,8 @@ pub(super) enum LookAhead {
     Stop,
     /// The look-ahead covers the whole queue, and passes over jobs that fit on no site.
     Skip,
-    /// The look-ahead covers the whole queue, each job as if no other waiting job started.
+    /// The look-ahead covers the whole queue, and treats each job as if no other waiting job
+    /// started.
     Independent,
 }
 

@@ -102,7 +102,7 @@ mod tests {
     use crate::sizing::{QueueCounts, SIZINGS, Sizing};
     use crate::topology::Topology;
 
-    /// Sites without links, with given speeds and free processors, and further waiting jobs.
+    /// Sites for tests, with given speeds and free processors but no links, and other waiting jobs.
     pub(super) struct Sites {
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,

@@ -74,8 +74,8 @@ fn build(p: &Params) -> Result<Topology, Problem> {
 /// Switches of one level of the tree, which are all alike.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Number of links downwards from a switch of the level. They lead to switches of the level
-    /// below, or to nodes if the switch is a leaf.
+    /// Number of downward links of each switch of the level. They lead to switches of the next
+    /// lower level, or to nodes if the switch is a leaf.
     down: u32,
     /// Number of links upwards from a switch of the level; 0 at the top.
     up: u32,

@@ -56,7 +56,7 @@ pub enum TopologyError {
     Rings {
         /// Number of flags, each of which says whether a dimension is a ring.
         given: usize,
-        /// Number of sides.
+        /// Number of sides, one for each dimension of the grid.
         sides: usize,
     },
     /// Error: the topology has more than [`MAX_NODES`] nodes.
@@ -235,7 +235,7 @@ pub struct Topology {
     table: Option<Arc<Table>>,
     /// Types of the nodes; `None` if jobs do not share nodes.
     types: Option<Arc<types::NodeTypes>>,
-    /// Leaves and blocks that the allocator's parameters list. They are used if `tiers` is `None`.
+    /// Leaves and blocks that the allocator's parameters list, for a topology that defines neither.
     parts: Option<Arc<ListedParts>>,
 }
 
@@ -479,8 +479,7 @@ impl Topology {
         Ok(Topology { table: Some(Arc::new(table)), ..(entry.build)(site)? })
     }
 
-    /// Adds a key to the table of the study from which the topology was read, if there is such a
-    /// table.
+    /// Adds a key to the table from which the topology was read, if it was read from a study.
     pub(crate) fn described_also(mut self, key: &str, value: toml::Value) -> Topology {
         if let Some(table) = &mut self.table {
             Arc::make_mut(table).insert(key.to_owned(), value);

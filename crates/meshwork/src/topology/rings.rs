@@ -29,7 +29,6 @@ pub(super) struct GridWires {
 }
 
 impl GridWires {
-    /// Creates the links of a grid of routers. Each router has `nodes_each` nodes.
     pub(super) fn new(grid: &Grid, nodes_each: u32) -> GridWires {
         let mut dimensions = Vec::new();
         let mut ports = 0;

@@ -139,7 +139,7 @@ impl Wires for TwistedTorus {
         self.grid.dimensions()
     }
 
-    /// One of the shortest routes, chosen by `coins`. It takes one dimension after another.
+    /// Shortest route through one dimension after another; random bits choose among several.
     fn route(&self, from: Node, to: Node, coins: u64, _manner: &Manner, _detour: bool) -> Route {
         let ways = self.shortest(from, to);
         let steps = &ways[mixed(coins) as usize % ways.len()];

@@ -94,7 +94,7 @@ impl NodeType {
         own.map(|(_, share)| u64::from(*share)).sum()
     }
 
-    /// Type of the GPUs of a node of this type.
+    /// Type of the GPUs of these nodes; the name of the node type if no GPU type is given.
     #[must_use]
     pub fn gpu_model(&self) -> &str {
         self.gpu_type.as_deref().unwrap_or(&self.name)
@@ -174,7 +174,8 @@ pub fn piece_in_words(piece: &Piece) -> String {
 pub struct NodeTypes {
     types: Vec<NodeType>,
     of: Vec<u16>,
-    /// Index of the first cell of each node. The last entry is the number of all cells.
+    /// Index of the first counter of each node's resources. The last entry is the number of
+    /// counters.
     starts: Vec<u32>,
     cores: u64,
 }
@@ -255,7 +256,7 @@ impl NodeTypes {
         &self.types[self.index(node)]
     }
 
-    /// The indices of a node's cells among the cells of all nodes.
+    /// Range of indices of a node's cells (resource amounts) among the cells of all nodes.
     #[must_use]
     #[inline]
     pub fn cells(&self, node: Node) -> std::ops::Range<usize> {

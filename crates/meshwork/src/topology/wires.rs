@@ -26,7 +26,7 @@ pub struct Leg {
     pub port: u16,
     /// The class of virtual channels that the packet uses on the links of the leg.
     pub class: u8,
-    /// Number of links of the leg; at least 1.
+    /// Number of links of this part of the route; at least 1.
     pub hops: u32,
 }
 
@@ -73,10 +73,10 @@ pub enum Routing {
     /// If the drawn group is that of the source or the destination, the packet takes the direct
     /// link.
     Valiant,
-    /// Each packet takes a detour if the queue on the direct route is much longer, else the direct
-    /// link.
+    /// Each packet takes a detour if the queue on its direct route is much longer than the
+    /// detour's.
     ///
-    /// The compared queues are those for the first link of each route.
+    /// The queues at the first link of each route are compared.
     Ugal,
 }
 

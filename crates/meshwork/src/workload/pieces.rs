@@ -54,8 +54,8 @@ pub(super) fn check_all<'j>(
     jobs.try_for_each(|job| check(job, &sites, types.as_ref()))
 }
 
-/// Checks requests for pieces as jobs are read. If the machine's nodes have no types, jobs are not
-/// checked.
+/// Checks requests for pieces (parts of nodes) while jobs are read. If the machine's nodes have no
+/// types, nothing is checked.
 pub(super) fn checked(jobs: Submissions, setting: &WorkloadContext<'_>) -> Submissions {
     let sites = setting.topologies();
     let types = NodeTypes::of_sites(&sites);

@@ -311,9 +311,9 @@ pub(super) fn renumber(job: &mut Job, by: u64) {
     }
 }
 
-/// Shift of all arrivals of a log to later times. `by` is the shift, and `around` the time that the
-/// log spans. If an arrival would be beyond the end of the log, it continues from the beginning of
-/// the log.
+/// Shift of all arrivals of a log to later times.
+///
+/// Arrivals shifted beyond the end of the log continue from its beginning.
 struct Shift {
     by: f64,
     around: f64,

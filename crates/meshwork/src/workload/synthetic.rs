@@ -104,8 +104,8 @@ pub(super) struct Synthetic<R> {
 }
 
 impl<R: Requests> Synthetic<R> {
-    /// Creates the workload. Requests are drawn from `requests`. Arrivals and run times are as the
-    /// parameters say.
+    /// Creates the workload. Requests are drawn from `requests`; parameters set arrivals and run
+    /// times.
     pub(super) fn new(
         params: &Params,
         setting: &WorkloadContext<'_>,

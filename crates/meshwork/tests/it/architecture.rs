@@ -518,7 +518,6 @@ fn sources() -> Vec<Source> {
     sources_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
 }
 
-/// Source files below a folder, sorted by path.
 fn sources_in(root: &Path) -> Vec<Source> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_owned()];

@@ -145,7 +145,7 @@ fn an_allocator_that_finds_no_room_on_an_idle_machine() {
     assert!(what.starts_with("it finds no room for it, though the machine is idle"), "{what}");
 }
 
-/// Calls `act` in every pass, with the tickets of all arrivals.
+/// Scheduler that calls a closure in every pass, with the tickets of all jobs that have arrived.
 struct Does {
     seen: Vec<Ticket>,
     act: fn(&mut Cluster<'_>, &[Ticket]),

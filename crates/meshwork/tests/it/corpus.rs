@@ -27,7 +27,6 @@ fn cases(text: &str) -> Vec<Table> {
 /// Machine and held placements of a test case's drawing.
 struct Drawn {
     site: Site,
-    /// Marks of the nodes, in order of node index.
     marks: Vec<char>,
     held: Vec<(Placement, Time)>,
     now: Time,
@@ -249,7 +248,8 @@ fn schedules() {
 
 /// Starts of the jobs of a test case under first come, first served.
 ///
-/// Blocks that the case draws are held at first. They end at the times that the case states.
+/// At first, blocks that the case draws are held. Each is released at the time that the case
+/// states.
 fn starts_as_blocks_end(case: &Table, drawn: &Drawn, named: &str) -> Vec<f64> {
     let number = |v: &Value| v.as_float().unwrap_or_else(|| v.as_integer().unwrap() as f64);
     let mut allocator = built(named, drawn.site.topology());

@@ -289,7 +289,9 @@ fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
-/// Number of subcubes that the allocator finds when no other nodes are free.
+/// Number of subcubes of dimension `k` in an `n`-cube that the allocator finds.
+///
+/// Each subcube is tested on a machine on which all other nodes are held.
 fn recognised(named: &str, n: u32, k: u32) -> u32 {
     let found = every_cube(n, k).into_iter().filter(|&only| {
         let mut machine = Machine::new(named, n);

@@ -259,7 +259,7 @@ fn where_no_job_follows_another_a_replay_is_open() {
     }
 }
 
-/// Row of a table of jobs. `follows` gives the predecessor's number, and the think time after it.
+/// Row of a table of jobs, with an optional predecessor and the think time after this predecessor.
 fn row(job: u64, submit: f64, runtime: f64, nodes: f64, follows: Option<(u64, f64)>) -> Row {
     Row {
         job: Some(job),

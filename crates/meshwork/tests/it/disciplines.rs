@@ -104,7 +104,8 @@ fn the_lazy_scheduler_instant_by_instant() {
     assert_eq!(instants.seen, expected);
 }
 
-/// Small jobs arrive so fast that some always run, and one job needs the whole machine.
+/// Workload whose small jobs arrive so fast that some always run, with one job for the whole
+/// machine.
 fn hostile(count: usize) -> Vec<Job> {
     let mut rng = Stream::new(7, 0, "hostile");
     let mut jobs: Vec<Job> = (0..count)
@@ -408,7 +409,7 @@ fn folding_never_and_folding_always_are_known_sizings() {
     }
 }
 
-/// Promises are kept although jobs may be folded, as estimates are exact.
+/// Promised start times are kept although jobs may be folded, because estimates are exact.
 #[test]
 fn promises_are_kept_to_jobs_that_may_be_folded() {
     let mut made = 0;
@@ -498,7 +499,6 @@ fn a_block_is_folded_along_its_longer_side() {
     assert_eq!(ends(&text(ratio), jobs())[1], Time::new(1.0 + 6.0 * (5.0 / 3.0) * (3.0 / 2.0)));
 }
 
-/// First node of each job's placement, in order of arrival.
 fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
     let mut seen = vec![None; jobs.len()];
     watched(&scenario(text), jobs, |_, event| {

@@ -37,7 +37,7 @@ struct Accounts {
     watts: [f64; 3],
     sleep_after: f64,
     wake_energy: f64,
-    /// Time up to which the processor's energy has been added to the sums.
+    /// State of each processor, and the time up to which its energy has been added to the sums.
     doing: BTreeMap<(usize, Node), (Doing, Time)>,
     /// Jobs on each processor: 0 or 1, and for a moment 2 if running jobs swap nodes.
     holders: BTreeMap<(usize, Node), i32>,

@@ -296,7 +296,7 @@ fn jobs(jobs: &[(f64, u32, f64, f64)]) -> Vec<Job> {
         .collect()
 }
 
-/// Begin of the present outage of each node.
+/// Start of the current outage of each node that is out of service.
 type Outages = Arc<Mutex<BTreeMap<Node, Time>>>;
 
 /// Scheduler that compares the outages which it sees among busy nodes with the observed outages.

@@ -93,7 +93,6 @@ fn machines() -> Vec<(&'static str, u32, Box<dyn Rule>)> {
     ]
 }
 
-/// Random job with constraints, and a text that describes it.
 fn random_job(count: u32, rng: &mut Stream) -> (NodeRequest, String) {
     let mut pick = |most: u64| rng.below(most) as u32;
     let nodes = match pick(8) {

@@ -34,7 +34,8 @@ type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 
 /// Compares a rule with its definition on random jobs and states of one machine.
 ///
-/// A misreading that leads to other nodes is detected, and removed from `untold`.
+/// Deliberate misreadings of the definition that lead to other nodes are removed from the list of
+/// undetected ones.
 fn agree(
     name: &str,
     count: u32,
@@ -123,9 +124,9 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
     job
 }
 
-/// Partition into sets of consecutive nodes.
+/// Divides nodes into sets of consecutive nodes with the given sizes.
 ///
-/// If `uneven`, each set may have one node more or less than the given size.
+/// If `uneven` is set, each set may have one node more or less.
 fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let mut all = Vec::new();

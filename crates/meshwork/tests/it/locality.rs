@@ -28,17 +28,18 @@ fn machines() -> Vec<Topology> {
     ]
 }
 
-/// Nodes grouped by leaf switch or group, each of `size` nodes.
+/// Groups nodes by leaf switch or group. Each leaf switch or group of the machine has `size` nodes.
 fn by_part(nodes: &[Node], size: u32) -> BTreeMap<u32, Vec<Node>> {
     let mut parts = BTreeMap::<u32, Vec<Node>>::new();
     nodes.iter().for_each(|&node| parts.entry(node / size).or_default().push(node));
     parts
 }
 
-/// Nodes that a job takes from each part of the machine if it uses few parts.
+/// Numbers of nodes that a job takes from each part of the machine if it uses as few parts as
+/// possible.
 ///
-/// The next part is the one with the fewest free nodes that holds all missing nodes, or else the
-/// one with the most free nodes.
+/// The next part is the one with the fewest free nodes that has enough for the rest of the job. If
+/// there is none, it is the part with the most free nodes.
 fn few(free: &[Node], size: u32, mut wanted: usize) -> BTreeMap<u32, usize> {
     let mut parts = by_part(free, size);
     let mut shares = BTreeMap::new();

@@ -37,7 +37,7 @@ fn grids(dimensions: &[usize]) -> Vec<Topology> {
     all
 }
 
-/// State of a machine for slow definitions.
+/// State of a machine, for slow reference implementations of allocators.
 struct State {
     site: Site,
     /// Claim time of each node; `None` if the node is free.
@@ -52,7 +52,6 @@ impl State {
         self.site.grid()
     }
 
-    /// One step along a dimension; `None` beyond the edge of a mesh.
     fn step(&self, node: Node, d: usize, up: bool) -> Option<Node> {
         let grid = self.grid();
         let mut at = grid.coordinates(node);
@@ -85,8 +84,7 @@ impl State {
         places
     }
 
-    /// Sum of `weight` over the held neighbours of a block's nodes. Each neighbour beyond the edge
-    /// of the mesh adds `wall`.
+    /// Weighted count of held neighbours of a block's nodes, with a separate weight for mesh edges.
     fn boundary(&self, base: Node, sides: &[u32], wall: u64, weight: impl Fn(Node) -> u64) -> u64 {
         let nodes =
             Placement::from(Block { base, sides: Dims::from_slice(sides) }).nodes(self.grid());
@@ -175,9 +173,10 @@ fn random_block(grid: &Grid, rng: &mut Stream, most: f64) -> Placement {
     block.into()
 }
 
-/// Calls `check(state, sides, answer)` in each state of long random histories.
+/// Runs a check in each state of long random histories.
 ///
-/// Chosen placements and arbitrary free nodes are claimed, and released whole or in part.
+/// Placements chosen by the allocator and arbitrary free nodes are claimed, and released whole or
+/// in part.
 fn in_random_histories(
     named: &str,
     topologies: &[Topology],
@@ -494,7 +493,7 @@ fn busy_lists_find_the_first_base_on_the_first_plane_that_has_one() {
     }
 }
 
-/// Free squares with this side whose base coordinates are multiples of the side.
+/// Bases of the free squares of a given side whose base coordinates are multiples of the side.
 fn aligned_squares(state: &State, side: u32) -> Vec<Node> {
     let grid = state.grid();
     let aligned = |base: Node| grid.coordinates(base).iter().all(|at| at % side == 0);

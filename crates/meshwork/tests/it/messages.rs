@@ -191,7 +191,7 @@ fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
     assert!(wormhole[1] >= both && wormhole[1] < 1.1 * both, "{wormhole:?}");
 }
 
-/// Metrics of packets must be consistent, and their number must not depend on the network.
+/// Metrics of packets are consistent, and the number of packets does not depend on the network.
 #[test]
 fn every_network_runs_every_pattern() {
     let mut runs = 0;

@@ -99,7 +99,7 @@ fn again(scenario: &Scenario, jobs: Vec<Job>, remembers: bool) -> (usize, usize)
     (same, all)
 }
 
-/// Jobs of five users, some of which outrun their estimates.
+/// Jobs of five users. Some of the jobs outrun their estimates.
 fn jobs(request: impl Fn(u64) -> Request) -> Vec<Job> {
     let job = |n: u64| {
         let runtime = 60.0 + (n * 37 % 91) as f64;

@@ -44,7 +44,6 @@ fn pools() -> Vec<(String, Pool)> {
     all
 }
 
-/// Owner of each held node, and the held placements.
 #[derive(Default)]
 struct Owners {
     of: BTreeMap<Node, usize>,
@@ -148,7 +147,7 @@ const OTHERS: [&str; 6] = [
     "{ name = 'paging', page = 1 }",
 ];
 
-/// Two equal pools for every allocator on every machine that it serves.
+/// Two equal pools for each allocator on each machine on which it can be used.
 fn pairs() -> Vec<(String, Pool, Pool)> {
     let mut texts: Vec<String> = pools().into_iter().map(|(text, _)| text).collect();
     let pool = |text: &str| Pool::read(&text.parse().unwrap()).ok();

@@ -29,8 +29,9 @@ fn diary(text: &str, jobs: Vec<Job>) -> Vec<String> {
     diary.0
 }
 
-/// Numbers of the jobs `waiting` in order of their starts, after a job that holds all nodes until
-/// 10.
+/// Numbers of the jobs in `waiting`, in order of their starts.
+///
+/// Another job holds all nodes until time 10.
 fn order(scheduler: &str, waiting: impl IntoIterator<Item = Job>) -> Vec<u64> {
     let text = format!(
         "machine = {{ topology = 'flat', processors = 8 }}\nscheduler = {{ {scheduler}, backfill = 'none' }}"
@@ -330,10 +331,10 @@ struct Rules {
     suspends: bool,
     queues: BTreeMap<JobId, u32>,
     running: BTreeMap<JobId, (Time, Placement)>,
-    /// Run time so far, and placement when last stopped.
+    /// For each stopped job, its run time so far, and its placement when it was last stopped.
     ran: BTreeMap<JobId, (f64, Placement)>,
     stops: u32,
-    /// Present instant. For every job stopped at this instant, the rank of its queue.
+    /// Present instant and, for every job stopped at this instant, the rank of the job's queue.
     now: (Time, Vec<u32>),
 }
 

@@ -245,7 +245,6 @@ fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> 
     pool.allocate(request)
 }
 
-/// All permutations of three sides, as indices of the sides.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
 /// Pieces in cubes of the given side, computed from coordinates by their definition.

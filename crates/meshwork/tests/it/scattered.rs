@@ -28,7 +28,7 @@ fn build(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     try_build(named, topology).unwrap()
 }
 
-/// One to four dimensions with sides of 1, powers of two, and other numbers.
+/// Machines of one to four dimensions with sides of 1, powers of two, and other numbers.
 fn machines() -> Vec<Topology> {
     let sides: [&[u32]; 9] = [
         &[11],
@@ -144,7 +144,7 @@ fn is_its_definition(
     is_its_definition_for(named, machines, any_count, definition);
 }
 
-/// Compares an allocator with a slow definition on random requests that `ask` draws.
+/// Compares an allocator with a slow definition on random requests.
 fn is_its_definition_for(
     named: &str,
     machines: &[Topology],
@@ -218,7 +218,6 @@ fn walked_back_and_forth(sides: &[u32]) -> Vec<Vec<u32>> {
     all
 }
 
-/// Pages of a grid in an order such as `snake`.
 fn pages_in_order(order: &str, counts: &[u32]) -> Vec<Vec<u32>> {
     let grid = Grid::new(counts, false).unwrap();
     let coordinates = |node: Node| grid.coordinates(node).to_vec();
@@ -333,7 +332,7 @@ fn a_page_larger_than_the_machine_is_refused_in_a_sentence() {
     }
 }
 
-/// Compares runs of two allocators, on the same jobs under every scheduler.
+/// Checks that runs of two allocators are equal, on the same jobs under every scheduler.
 fn are_one(one: &str, other: &str) {
     for machine in ["topology = 'mesh', dims = [6, 5]", "topology = 'torus', dims = [4, 3, 3]"] {
         let topology = Topology::mesh(&[6, 6]).unwrap();
@@ -383,7 +382,7 @@ fn first_place(free: &NodeSet, grid: &Grid, sides: &Dims, rotation: Rotation) ->
     })
 }
 
-/// Sides of every block that fits in `most` without rotation.
+/// Sides of every block that fits within the given sides without rotation.
 fn sides_up_to(most: &[u32]) -> Vec<Dims> {
     most.iter().fold(vec![Dims::new()], |all, &most| {
         let longer = |sides: &Dims, side: u32| sides.iter().copied().chain([side]).collect();
@@ -653,7 +652,8 @@ fn multiple_partner_takes_a_block_and_its_partners_for_each_digit() {
     is_its_definition("multiple_partner", &machines(), by_partners);
 }
 
-/// Tries every stretch of free nodes on the curve, and every part of it.
+/// Tries every stretch of free nodes along the given order of nodes, and every part of such a
+/// stretch.
 fn along_the_curve(question: &Question<'_>, order: Order, fit: &str) -> Option<Vec<Node>> {
     let line = order.nodes(question.grid());
     let count = question.count();
@@ -783,7 +783,7 @@ fn gen_alg_tries_every_free_node() {
     });
 }
 
-/// The average distance is at most 2 − 1/(2d) times the minimum.
+/// The average distance of the chosen nodes is at most 2 − 1/(2d) times the minimum.
 ///
 /// The minimum is found by trying all sets of free nodes.
 #[test]

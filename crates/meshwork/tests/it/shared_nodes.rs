@@ -23,7 +23,7 @@ pub(crate) struct Node {
     pub(crate) gpus: Vec<u32>,
 }
 
-/// Cores, memory, GPUs, islands, and `other` of each type of nodes.
+/// Name of each node type, and its amounts of cores, memory, GPUs, islands and `other`.
 pub(crate) const TYPES: [(&str, [u32; 5]); 2] =
     [("a", [8, 100, 4, 2, 3]), ("b", [12, 60, 0, 1, 0])];
 
@@ -106,7 +106,7 @@ impl Node {
         (0..count).all(|_| own.take(piece, None)).then_some(own)
     }
 
-    /// Number of pieces of a request that the node can hold; 0 if it can hold too few.
+    /// Number of pieces of a request that the node can hold; 0 if it can hold fewer than required.
     fn fits(&self, request: &Pieces, piece: &Piece) -> u32 {
         let most = piece.per_node.unwrap_or(u32::MAX).min(piece.count);
         let fits = (1..=most).take_while(|&count| self.with(request, piece, count).is_some());
@@ -169,10 +169,10 @@ fn fill(
     (left == 0).then_some(picks)
 }
 
-/// Nodes that a job gets by the slow definition of allocators for shared nodes.
+/// Nodes that a job gets from a slow reference implementation of the allocators for shared nodes.
 ///
-/// A role of a job is a group of equal pieces. Each item has the index of a role, the index of a
-/// node, and the number of the role's pieces on this node.
+/// Each item has the index of a role, the index of a node, and the number of the role's pieces on
+/// this node. A role is a group of equal pieces of a job.
 pub(crate) fn choose(
     nodes: &[Node],
     domain: &str,
@@ -253,9 +253,9 @@ pub(crate) fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &
     held
 }
 
-/// Replaces each free amount of a node with `op(free, held)`.
+/// Replaces each free amount of a node by a function of the free and the held amount.
 ///
-/// The argument `held` is the difference of the states `before` and `after`.
+/// The held amount is the difference between two states of the node.
 pub(crate) fn apply(
     node: &mut Node,
     (before, after): (&Node, &Node),
@@ -1125,7 +1125,7 @@ fn pieces_inside_a_leaf_are_on_a_listed_one() {
     assert!(found > 10 && missed > 5, "{found} and {missed}");
 }
 
-/// Pieces are placed whenever they fit, even if the numbers on the nodes must differ.
+/// Pieces are placed whenever they fit, even if some nodes must get more pieces than others.
 #[test]
 fn pieces_that_fit_unevenly_are_placed_by_every_allocator_of_counts() {
     let machine = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }";

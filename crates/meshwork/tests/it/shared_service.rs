@@ -74,7 +74,7 @@ fn partitions_and_windows_are_those_of_a_naive_simulator() {
     assert!(compared > 2500 && passed > 200 && confined > 500, "{compared} {passed} {confined}");
 }
 
-/// Records outages and starts.
+/// Observer that records outages, and starts of jobs.
 #[derive(Default)]
 struct Outages {
     starts: Starts,
@@ -504,7 +504,7 @@ const OF_ONE_CORE: &str = "machine = { topology = 'flat', processors = 12, nodes
 
 /// Power of a node of one core and one GPU, with a cap of seven busy nodes.
 const OF_A_NODE: &str = "energy = { idle = 11, busy = 103, cap = 826 }";
-/// Power of the core and of the GPU of a node whose power in all is `OF_A_NODE`.
+/// Power of a core and of a GPU of a node whose total power is `OF_A_NODE`.
 const OF_ITS_PARTS: &str =
     "energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, cap = 826 }";
 

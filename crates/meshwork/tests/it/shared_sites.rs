@@ -80,7 +80,7 @@ struct Books {
     refused: Vec<u64>,
     stopped: u32,
     outages: u32,
-    /// Most watts that the machine has taken.
+    /// Highest power of the machine so far, in watts.
     power: f64,
 }
 
@@ -465,7 +465,8 @@ fn metrics_of_two_sites_by_hand() {
     assert_eq!(watts.0, [(0.0, 5.0, three), (5.0, 10.0, both)]);
 }
 
-/// On several sites, random jobs with a given load arrive as on one site with all their nodes.
+/// With a given load, random jobs arrive at several sites as at one site with the nodes of all of
+/// them.
 #[test]
 fn the_load_is_of_the_nodes_of_all_sites() {
     let arrivals = |machine: &str| {

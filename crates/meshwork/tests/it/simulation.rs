@@ -29,10 +29,9 @@ impl Observer for Told {
     }
 }
 
-/// Function that drives a simulation to its end, for example step by step.
 type Drive<'a> = &'a mut dyn FnMut(&mut Simulation<'_>) -> Result<(), RunError>;
 
-/// Runs a simulation by `drive`. Returns the events as text, and the end time or the error.
+/// Runs a simulation in the given way. Returns the events as text, and the end time or the error.
 fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<Time, RunError>) {
     let mut told = Told::default();
     let end = Simulation::new(setup, jobs, &mut told).and_then(|mut simulation| {
@@ -223,7 +222,7 @@ fn a_scenario_lends_its_run() {
     assert!(lent.0.text.starts_with(&told.0.text));
 }
 
-/// First come, first served, but jobs start only at multiples of `every` that are at least `from`.
+/// First come, first served, but jobs start only at multiples of an interval.
 struct OnTimer {
     every: f64,
     from: f64,
@@ -255,7 +254,7 @@ impl Scheduler for OnTimer {
     }
 }
 
-/// Four processors with a scheduler that declares to serve all jobs.
+/// Setup of four processors with a scheduler that declares that it serves all jobs.
 fn timed(text: &str, scheduler: Box<dyn Scheduler>) -> Setup {
     let text = format!("machine = {{ topology = 'flat', processors = 4 }}\n{text}");
     let setup = scenario(&text).setup(0).unwrap();

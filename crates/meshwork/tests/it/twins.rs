@@ -191,9 +191,9 @@ fn nor_does_it_where_numbers_alone_matter() {
     }
 }
 
-/// A plan joins equal jobs that follow each other to one row.
+/// Tests that caches change no result for arrays of equal jobs under conservative backfilling.
 ///
-/// Here other jobs come between them, and jobs end early, late, or take no time.
+/// Other jobs come between the jobs of an array, and jobs end early, late, or take no time.
 #[test]
 fn nor_does_it_for_arrays_of_jobs() {
     let topology = Topology::flat(24).unwrap();
@@ -324,7 +324,7 @@ fn nor_does_it_where_many_small_jobs_run() {
     }
 }
 
-/// A late job keeps its nodes, so a reservation of them is put off and overlaps later ones.
+/// Tests late jobs: they keep their nodes, so reservations of these nodes overlap later ones.
 ///
 /// Few or many jobs are late, by little or by much, while most end early.
 #[test]
@@ -395,7 +395,7 @@ impl Scheduler for AskingEveryone {
     }
 }
 
-/// `reservation` may skip requests that exceed the free nodes that no reservation keeps.
+/// `reservation` may skip jobs that request more nodes than are free and not reserved.
 #[test]
 fn reservations_of_counts_are_those_of_who_asks_everyone() {
     let topology = Topology::flat(40).unwrap();

@@ -18,7 +18,7 @@ use meshwork::sched::SCHEDULERS;
 const WAITS: [&str; 4] =
     ["wait_for_nodes", "wait_for_shape", "wait_for_priority", "wait_for_reserved"];
 
-/// Follows a run by its events, without caches.
+/// Reference model that follows a run by its events, without caches.
 struct Twin {
     facility: Facility,
     held_up: Cause,
@@ -120,7 +120,7 @@ fn causes_are_right_on_several_sites() {
     }
 }
 
-/// Values of the four metrics of waits by cause, and of `wait`.
+/// Values of the four metrics of waits by cause, and of the metric `wait`.
 fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
     let names = WAITS.map(|name| format!("'{name}'")).join(", ");
     let scenario = scenario(&format!(

@@ -11,7 +11,6 @@ const SENTENCE: usize = 100;
 const OPENINGS: [&str; 9] =
     ["The same", "That of", "Those ", "As ", "So many", "So much", "Who ", "Whoever ", "What "];
 
-/// Folders with Rust code, relative to the root of the repository.
 const FOLDERS: [&str; 9] = [
     "crates/meshwork",
     "crates/meshwork-slurm",

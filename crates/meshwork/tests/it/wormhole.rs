@@ -71,7 +71,9 @@ fn small_machines() -> Vec<Topology> {
     ]
 }
 
-/// Topologies other than grids of one processor per node, and grids with some rings.
+/// Fat trees, dragonflies, grids with several processors per node, and grids with some rings.
+///
+/// A ring is a dimension whose ends are connected.
 fn other_machines() -> Vec<Topology> {
     vec![
         Topology::with_rings(&[4, 3], &[true, false]).unwrap(),
@@ -88,7 +90,7 @@ fn other_machines() -> Vec<Topology> {
     ]
 }
 
-/// Published closed form for an idle network.
+/// Published formula for the time of a packet in an idle network, in cycles.
 fn closed_form(setting: &WormholeConfig, links: u64) -> u64 {
     let (inject, head, transfer, credit) = match setting.preset {
         Preset::Procsimity => (0, u64::from(setting.router_delay), 1, 1),
@@ -329,7 +331,8 @@ fn an_idle_network_of_long_links_delivers_when_it_says() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// All engines deliver like the slow one, and no packet sooner than in an idle network.
+    /// All engines deliver packets like the slow reference, and none sooner than in an idle
+    /// network.
     #[test]
     fn engines_and_the_twin_agree_packet_by_packet(case in cases(), told_ahead in any::<bool>()) {
         let Case { topology, setting, sent } = case;

@@ -346,7 +346,7 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
     }
 }
 
-/// Whether several jobs can run at once on a node of this machine.
+/// Whether several jobs can run at once on a node of the named machine.
 fn is_shared(catalogue: &Catalogue, name: &str) -> bool {
     catalogue.entry::<meshwork::presets::MachineEntry>(name).tables().0.contains_key("nodes")
 }
@@ -367,7 +367,7 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// TOML of a small machine that an entry serves.
+/// TOML of a small machine on which a catalogue entry can be used.
 ///
 /// The machine has one of the wirings in `serves`. Its number of dimensions is the first in
 /// `dimensions`. If `dimensions` is `None`, any number is possible.

@@ -184,7 +184,7 @@ fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     text
 }
 
-/// Tables of two kinds of columns: those of job tables, and those that only per-job output has.
+/// Text of two tables: columns of job tables, and columns that only per-job output has.
 fn columns() -> String {
     let mut text = "\n## Columns\n\n\
          Times are on the clock of `submit`. A field of a log says the same as the column beside it.\n\n\
@@ -208,7 +208,7 @@ fn columns() -> String {
 
 /// Appends a Markdown table of parameters.
 ///
-/// `up` is the relative path to the folder that has a folder of pages for each kind.
+/// `up` is the relative path to the folder that contains the folders of manual pages.
 fn parameters<'a>(text: &mut String, params: impl IntoIterator<Item = &'a Param>, up: &str) {
     text.push_str("| name | what it means | may be | left out |\n|---|---|---|---|\n");
     for param in params {

@@ -33,7 +33,7 @@ pub(super) enum Cleanup {
 }
 
 impl Cleanup {
-    /// Phrase on the source of the clean-up time, which follows the time in a sentence.
+    /// Phrase that names the source of the clean-up time, and follows the time in a sentence.
     pub(super) fn says(self) -> &'static str {
         match self {
             Cleanup::Given => "as asked for",
@@ -63,7 +63,7 @@ pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Sto
     )))
 }
 
-/// Options of a replay. They include the clean-up time, whose source is the second value.
+/// Options of a replay, and the source of the clean-up time that they include.
 pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cleanup) {
     let (cleanup, source) = match (asked.cleanup, found.cleanup) {
         (Some(seconds), _) => (i64::from(seconds), Cleanup::Given),

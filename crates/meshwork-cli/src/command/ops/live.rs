@@ -26,7 +26,9 @@ const SLOW: Duration = Duration::from_secs(2);
 /// Slurm's controller sends a datagram to the port of `--wake` when a job starts or ends. A
 /// datagram ends a longer pause early, but never before this time.
 const LEAST: Duration = Duration::from_millis(100);
-/// Longest pause between two queries soon after a datagram, for the next `SHORT` pauses.
+/// Longest pause between two queries of Slurm soon after a datagram has arrived.
+///
+/// The limit holds for the next `SHORT` pauses.
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 
@@ -83,9 +85,9 @@ impl EndsFile {
         Ok(Some(ExpectedEnds::of(self.rule, &folder.history)))
     }
 
-    /// Reads the history file again if it has changed, and replaces `ends`.
+    /// Reads the history file again if it has changed, and replaces the expected ends of jobs.
     ///
-    /// If the file cannot be read, a warning is printed, and `ends` stays unchanged.
+    /// If the file cannot be read, a warning is printed, and the expected ends stay unchanged.
     pub(super) fn renew(&mut self, ends: &mut ExpectedEnds) {
         match self.renewed() {
             Ok(Some(new)) => *ends = new,
@@ -158,7 +160,7 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
 pub(super) struct Pause {
     poll: Duration,
     wake: Option<UdpSocket>,
-    /// Number of the next pauses that are short because a datagram has arrived.
+    /// Number of further pauses that are kept short because a datagram has arrived.
     short: Cell<u8>,
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, asked: &Ops) -> Ended
 
 /// Warns of wrong keys and values in the `slurm.conf` of a site.
 ///
-/// None is an error, because Slurm has recorded a history with this file.
+/// They are not errors, because Slurm ran with this file when the history was recorded.
 fn warn_of_conf(reading: &Reading) {
     let findings = reading.conf.as_ref().map(of_conf).unwrap_or_default();
     findings.0.iter().for_each(|finding| say("warning", &reading.files.place(finding)));

@@ -19,8 +19,6 @@ use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
 /// File with the recorded starts of jobs, in the folder of `--out`.
-///
-/// `PAGE` is the HTML page in the same folder.
 const STARTS: &str = "starts.jsonl";
 const PAGE: &str = "shadow.html";
 /// Time between two writes of the history.

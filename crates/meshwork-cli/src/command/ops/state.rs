@@ -28,7 +28,6 @@ const MOST_OF_A_REASON: usize = 40;
 
 /// Machine state that the user has selected on the command line.
 enum Named {
-    /// Machine that is described by the files of Slurm.
     Slurm(Box<MachineState>),
     /// Simulated run at an instant, or a pool that `meshwork place` saved.
     Other(Instant),
@@ -52,7 +51,7 @@ fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<
     read_slurm(asked, job).map(|state| Named::Slurm(Box::new(state)))
 }
 
-/// Largest time in seconds after the end of a history for which its last second is shown.
+/// Seconds after the end of a history during which the history's last second is shown instead.
 const LATE: i64 = 3600;
 
 /// Selected instant of a site's history, in seconds since 1970.
@@ -123,7 +122,7 @@ pub(super) fn warn_of_unmodelled(folder: &Folder) {
     }
 }
 
-/// End of a sentence on a job that does not wait at an instant, as its history says.
+/// End of a sentence on the state of a job that does not wait at an instant, from its history.
 pub(super) fn whereabouts(folder: &Folder, job: &str, at: i64, clock: &LocalClock) -> String {
     let stays = || folder.history.stays.iter().filter(|stay| stay.id == job);
     let is_known = |stay: &&JobRecord| stay.queued().is_some_and(|queued| queued <= at);
@@ -162,7 +161,6 @@ fn unknown_job(site: &Path, folder: &Folder, job: &str) -> String {
     )
 }
 
-/// Machine that is described by the files of Slurm.
 fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Stop> {
     let path = &asked.state;
     let clock = asked.time_zone.clone().unwrap_or_default();
@@ -251,7 +249,6 @@ pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::
     Ok(Verdict::Done)
 }
 
-/// Prints why each waiting job waits, and how many jobs wait for each reason.
 fn explain_all(out: &mut Output, asked: &ops::Explain, state: &MachineState) -> Ended {
     let reasons = state.reasons();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

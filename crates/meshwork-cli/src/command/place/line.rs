@@ -24,7 +24,6 @@ const SEVERAL: char = '+';
 /// Width in columns of the drawing of the machine that the operation `show` returns.
 const WIDTH: usize = 80;
 
-/// Names of all operations, as a list for error messages.
 const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"hold_exactly\", \"snapshot\" or \"restore\"";
 
 /// Keys of a request; those from `pieces` on request parts of shared nodes.
@@ -67,7 +66,7 @@ impl Refusal {
     }
 }
 
-/// Keys of a line with their values, in the order of the line.
+/// Keys of an input line with their values, in the order of the line.
 ///
 /// They are few and each is looked up once, so a list suffices.
 pub(super) struct Asked(Vec<(String, Json)>);
@@ -207,7 +206,7 @@ impl Counter {
         }
     }
 
-    /// Restores a saved state: which nodes are held, and the letters of the holders.
+    /// Restores a saved state: the held nodes, and the letter by which each holder is drawn.
     pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
         let letters = saved.letters()?;
         self.named.restore(&saved.state).map_err(|error| error.to_string())?;

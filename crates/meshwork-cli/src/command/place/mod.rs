@@ -46,7 +46,6 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
     }
 }
 
-/// Answers the lines of a client.
 trait Clerk {
     /// Writes the answer to one line of a client.
     ///
@@ -192,7 +191,6 @@ mod tests {
         Counter::new(NamedPool::new(Pool::read(&table).unwrap()))
     }
 
-    /// JSON answer; `None` if the line was refused.
     fn ask(counter: &mut Counter, line: &str) -> Option<Json> {
         let mut out = String::new();
         counter.answer(Some(line.as_bytes()), &mut out).ok()?;
@@ -203,7 +201,6 @@ mod tests {
         ask(counter, r#"{"op":"show"}"#).unwrap()
     }
 
-    /// Random line, which may contain any kind of mistake.
     fn random_line(rng: &mut Stream) -> String {
         let mut pick = |words: &[&str]| words[rng.below(words.len() as u64) as usize].to_owned();
         let op = pick(&[

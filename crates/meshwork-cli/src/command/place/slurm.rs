@@ -25,7 +25,6 @@ const OPS: &str = "\"allocate\" (with \"dry\":true nothing changes), \"release\"
 const MIXED: &str = "requests with `options` and with `nodes` do not mix: release the jobs of the \
                      other kind first";
 
-/// Keys of a request for whole nodes.
 const KEYS: &[&str] = &[
     "op",
     "id",
@@ -44,7 +43,6 @@ const KEYS: &[&str] = &[
     "options",
 ];
 
-/// Keys of a request for parts of nodes.
 const OPTION_KEYS: &[&str] = &["op", "id", "options", "dry"];
 
 /// Allocators of a partition for whole nodes and for parts of nodes.
@@ -55,7 +53,6 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Opens the partition that the command line names.
     pub(super) fn open(arguments: &Place) -> Result<Window, Stop> {
         let topology = arguments.slurm.as_deref();
         let option = if topology.is_some() { "--slurm" } else { "--conf" };
@@ -133,7 +130,6 @@ impl Window {
         }
     }
 
-    /// Answers a request for cores, memory or GPUs of nodes.
     fn allocate_parts(&mut self, asked: &Asked, out: &mut String) -> Result<(), String> {
         let dry = flag(asked, "dry")?;
         let name = name(asked)?;
@@ -206,7 +202,6 @@ impl Clerk for Window {
     }
 }
 
-/// Value of a key; `None` if it is missing or `null`.
 fn value<'a>(asked: &'a Asked, key: &str) -> Option<&'a Json> {
     asked.get(key).filter(|value| !value.is_null())
 }

@@ -17,12 +17,13 @@ use crate::picture::Letters;
 /// Version of the format of a saved state. It is increased when the format changes.
 const FORMAT: u32 = 1;
 
-/// State of a pool at one instant, with its holders' letters.
+/// State of a pool at one instant, with the letters that stand for its holders.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Saved {
     format: u32,
-    /// Letters of the holders, in the order of their names, then the letter assigned last.
+    /// Letter of each holder, in the order of the holders' names, and then the letter assigned
+    /// last.
     letters: String,
     pub(super) state: NamedPoolState,
 }
@@ -42,7 +43,6 @@ impl Saved {
             .map_err(|error| format!("the state cannot be written ({error})"))
     }
 
-    /// Parses a saved state; `from` names its source in error messages.
     pub(super) fn read(json: Json, from: &str) -> Result<Saved, String> {
         let format = json.get("format").and_then(Json::as_u64);
         if let Some(format) = format.filter(|&format| format != u64::from(FORMAT)) {
@@ -54,7 +54,7 @@ impl Saved {
             .map_err(|error| format!("{from} is none that this command has given: {error}"))
     }
 
-    /// For each letter, the number of its holders, and for each holder, its letter.
+    /// Number of placements with each letter, and the letter of each named placement.
     pub(super) fn letters(&self) -> Result<(Letters, BTreeMap<Name, char>), String> {
         let wrong = || format!("the snapshot is damaged: its letters are {:?}", self.letters);
         let mut given = self.letters.chars();

@@ -54,7 +54,7 @@ pub(super) struct Cell {
     pub(super) style: Style,
 }
 
-/// Page of cells, all blank at first.
+/// Page of a terminal's character cells, all blank at first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Canvas {
     pub(super) area: Rect,
@@ -68,7 +68,7 @@ impl Canvas {
         Canvas { area: Rect::new(0, 0, width, height), cells: vec![blank; count] }
     }
 
-    /// Cuts the text after `columns` columns or at the edge of the page.
+    /// Writes a text, which is cut after `columns` columns or at the edge of the page.
     pub(super) fn write(&mut self, x: u16, y: u16, text: &str, columns: usize, style: Style) {
         let end = usize::from(self.area.width).min(usize::from(x) + columns);
         let mut at = usize::from(x);
@@ -88,7 +88,7 @@ impl Canvas {
         }
     }
 
-    /// Text without trailing blanks.
+    /// Lines of the page as text, without trailing blanks.
     pub(super) fn lines(&self) -> Vec<String> {
         let line = |y: u16| {
             let cells = (0..self.area.width).filter_map(|x| self[(x, y)].character);

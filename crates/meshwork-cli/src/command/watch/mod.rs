@@ -80,7 +80,6 @@ fn begin(arguments: &Watch) -> Option<Target> {
     time.or_else(|| arguments.from_event.map(Target::Event))
 }
 
-/// Returns an error if a study never runs a replication with this number.
 fn has_replication(study: &Study, run: RunName) -> Result<(), Stop> {
     let most = match study.replications {
         Replications::Fixed(most) | Replications::Precision { most, .. } => most,
@@ -108,7 +107,6 @@ fn title(study: &Study, point: &Point, scenarios: u64, run: RunName) -> String {
     title
 }
 
-/// Writes frames one below the other.
 fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
     const PATIENCE: Duration = Duration::from_secs(60);
     let width = usize::from(arguments.width);

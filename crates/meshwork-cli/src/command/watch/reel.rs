@@ -11,7 +11,7 @@ use meshwork_lab::watch::{Live, Next, RunEvent};
 
 use super::view::View;
 
-/// Events between two stored views.
+/// Number of events between two stored views of a displayed run.
 const MARK_EVERY: u64 = 512;
 
 /// Largest number of stored views on machines of few nodes.
@@ -20,12 +20,12 @@ const MARK_EVERY: u64 = 512;
 const MAX_MARKS: usize = 64;
 const MAX_BYTES: usize = 1 << 26;
 
-/// Starts the run again; every start gives the same run.
+/// Function that starts the run again; every start gives the same run.
 pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Target {
-    /// Instant after this number of events.
+    /// Instant after the given number of events.
     Event(u64),
     /// Instant after all events up to and including this time.
     Time(Time),
@@ -47,14 +47,13 @@ enum Upcoming {
 pub(super) struct Reel {
     start: Start,
     live: Live,
-    /// View before the first event of the run.
     first: View,
     view: View,
     /// Latest events of the run: all except the first `since` ones.
     kept: VecDeque<RunEvent>,
     since: u64,
-    /// Stored views, each with the number of events before it. The earliest is after `since`
-    /// events.
+    /// Stored views, each with the number of events before it. The earliest view comes after the
+    /// first `since` events of the run.
     marks: VecDeque<(u64, View)>,
     most_marks: usize,
     /// Once the run has ended, its end time or its error; `None` before.
@@ -87,7 +86,6 @@ impl Reel {
         &mut self.view
     }
 
-    /// Number of events shown so far.
     pub(super) fn events(&self) -> u64 {
         self.view.scene().events()
     }
@@ -173,7 +171,7 @@ impl Reel {
         Ok(())
     }
 
-    /// Looks up the next event. If it is not computed yet, waits for it for at most `patience`.
+    /// Looks up the next event. If the event is not computed yet, waits at most `patience`.
     ///
     /// A computed event is kept.
     fn upcoming(&mut self, patience: Duration) -> Upcoming {

@@ -30,7 +30,7 @@ use crate::output::{Ended, Stop, Verdict};
 
 const PICTURE: Duration = Duration::from_millis(33);
 
-/// Longest wait for a key. Then the thread checks for other events, such as a resized window.
+/// Longest time to wait for a key before other events are checked, such as a resized window.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 const SPEED: f64 = 8.0;
@@ -125,7 +125,7 @@ fn set(out: &mut impl io::Write, cell: Cell) -> io::Result<()> {
     Ok(())
 }
 
-/// Raw mode and alternate screen, which end on drop, also after a panic.
+/// Raw mode and alternate screen of the terminal. Both end on drop, even after a panic.
 struct Stage;
 
 impl Stage {
@@ -214,7 +214,7 @@ impl Line {
     }
 }
 
-/// Flag that is set by a signal to end the process, so that the terminal is restored first.
+/// Flag that a termination signal sets, so that the terminal is restored before the program ends.
 fn signals() -> Arc<AtomicBool> {
     let asked = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
@@ -225,7 +225,6 @@ fn signals() -> Arc<AtomicBool> {
     asked
 }
 
-/// Run and the state of its playback.
 struct Player {
     reel: Reel,
     is_paused: bool,
@@ -235,7 +234,6 @@ struct Player {
     ///
     /// It need not be whole, since a slow playback shows less than one event per frame.
     due: f64,
-    /// Target of the seek in progress.
     target: Option<Target>,
     /// Text that the user is typing, and whether it is a time or a number of events.
     asked: Option<(bool, String)>,

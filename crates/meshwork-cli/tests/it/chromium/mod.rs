@@ -104,7 +104,7 @@ impl Page {
         }
     }
 
-    /// Key name such as `Tab` or `ArrowDown`.
+    /// Presses a key, given by its name such as `Tab` or `ArrowDown`.
     pub(crate) fn press(&self, key: &str) {
         self.tab.press_key(key).expect("the key is pressed");
     }

@@ -35,7 +35,7 @@ pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> SlurmMachine {
     slurm_machine(folder, &text, &conf)
 }
 
-/// First `at_once` jobs are submitted within an hour.
+/// Random jobs, of which the first `at_once` are submitted within an hour.
 ///
 /// Later jobs are submitted about as fast as the machine completes jobs, so that the queue stays
 /// long.
@@ -77,7 +77,7 @@ pub(crate) fn completed(id: usize, submit: i64, runs: i64, limit: i64, nodes: u3
     }
 }
 
-/// Replaces the starts and nodes of jobs by those that a replay on the model of the machine yields.
+/// Replaces the starts and nodes of jobs by the results of a replay on the model of the machine.
 pub(crate) fn replay(machine: &SlurmMachine, stays: &mut [JobRecord], cleanup: f64) {
     let (rules, copy, report) = (&SiteRules::of(machine), None, &|_: usize| {});
     let outcomes =
@@ -90,7 +90,6 @@ pub(crate) fn replay(machine: &SlurmMachine, stays: &mut [JobRecord], cleanup: f
     }
 }
 
-/// Writes the configuration files of a machine, and reads them.
 pub(crate) fn slurm_machine(folder: &Path, topology: &str, conf: &str) -> SlurmMachine {
     let (own, own_conf) = (folder.join("topology.yaml"), folder.join("slurm.conf"));
     fs::write(&own, topology).unwrap();

@@ -103,7 +103,6 @@ impl Said {
     }
 }
 
-/// Command to be run in a folder, not yet started.
 pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshwork"));
     command.args(arguments).current_dir(folder);

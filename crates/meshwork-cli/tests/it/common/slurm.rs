@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use super::{Said, said};
 
-/// Running daemons, which end when dropped.
+/// Running Slurm daemons, which end when this value is dropped.
 pub(crate) struct Slurm {
     home: tempfile::TempDir,
     daemons: Vec<Child>,
@@ -28,11 +28,11 @@ pub(crate) struct Slurm {
 
 /// Nodes, `slurm.conf`, topology and accounting of a Slurm for a test.
 pub(crate) struct NodeRequest<'a> {
-    /// Nodes with two processors each, named n1, n2 and so on.
+    /// Number of nodes. They have two processors each, and are named n1, n2 and so on.
     pub(crate) nodes: usize,
     /// Lines of `slurm.conf`; the last one defines the partition.
     pub(crate) conf: &'a str,
-    /// `topology.conf`, if Slurm gets such a file.
+    /// Contents of the `topology.conf`; `None` if Slurm gets no such file.
     pub(crate) topology: Option<&'a str>,
     pub(crate) accounts: bool,
 }

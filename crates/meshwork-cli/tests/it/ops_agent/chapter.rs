@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 use crate::common::skip;
 use crate::common::slurm::{Munge, consecutive_ports, quiet};
 
-/// Slurm of the chapter in a folder; it ends when dropped.
+/// Slurm daemons in a folder, started as a chapter of the manual says; they end when this is
+/// dropped.
 struct Started<'a>(&'a Path);
 
 impl Drop for Started<'_> {
@@ -23,9 +24,9 @@ impl Drop for Started<'_> {
     }
 }
 
-/// Names and texts of files.
+/// Name and text of each file in a page of the manual.
 ///
-/// A file is a fenced block after a line that ends with its name and a colon.
+/// A file is a fenced block after a line that ends with the file's name and a colon.
 fn files(page: &str) -> Vec<(&str, &str)> {
     let mut all = Vec::new();
     let mut rest = page;

@@ -220,7 +220,7 @@ struct Run {
     end: Option<f64>,
 }
 
-/// Runs from lines that jobs wrote.
+/// Job runs, read from lines that the jobs wrote.
 ///
 /// A line has the job, its process, the names of its nodes (or `end`), and the time.
 fn runs(own: &str) -> Vec<Run> {
@@ -252,7 +252,7 @@ fn ended(text: &str) -> Vec<(String, BTreeSet<String>)> {
     text.lines().filter_map(of).collect()
 }
 
-/// Node sets in the agent's log, by job id and in order.
+/// Node sets that the agent chose according to its log, for each job ID in the order of the log.
 fn chosen(log: &str) -> BTreeMap<String, Vec<BTreeSet<String>>> {
     let mut all: BTreeMap<String, Vec<BTreeSet<String>>> = BTreeMap::new();
     for line in log.lines() {

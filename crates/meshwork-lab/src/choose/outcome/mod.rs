@@ -64,11 +64,14 @@ pub struct Candidate {
     /// Mean of the second metric, which shows the trade-off. `None` if only one metric was
     /// requested.
     pub second: Option<f64>,
-    /// Upper bound on how much worse the candidate is than the best one. `None` if unknown. The
-    /// unit is that of the scale on which candidates are compared.
+    /// Upper bound on how much worse the candidate is than the best one. `None` if unknown.
+    ///
+    /// The bound is on the scale on which candidates are compared.
     pub bound: Option<f64>,
     /// Course of the comparison with the winner, on the scale on which candidates are compared.
-    /// Each entry has a number of pairs of replications, the mean difference, and its half width.
+    ///
+    /// Each entry has a number of pairs of replications, the mean difference, and the half width of
+    /// the confidence interval.
     pub course: Vec<(u64, f64, f64)>,
 }
 
@@ -80,7 +83,6 @@ pub struct Effect {
     /// Half the width of the effect's 95 % interval. `None` if there are too few replications.
     pub half_width: Option<f64>,
     pub candidates: u64,
-    /// Number of replications from which the means are computed.
     pub replications: u64,
 }
 
@@ -106,11 +108,11 @@ pub struct ChoiceOutcome {
     pub recommended: Option<usize>,
     /// Reason why the candidate is recommended: `leader`, `baseline`, `simplest` or `none`.
     pub reason: &'static str,
-    /// Upper bound on how much worse the recommended candidate is than the best one. The unit is
-    /// that of the scale on which candidates are compared.
+    /// Upper bound on how much worse the recommended candidate is than the best one. It is on the
+    /// scale on which candidates are compared.
     pub bound: Option<f64>,
-    /// Indices of the surviving candidates that are certainly as good as the best one. This means
-    /// that they are within the indifference zone of it.
+    /// Indices of the surviving candidates that are certainly within the indifference zone of the
+    /// best.
     pub equal: Vec<usize>,
     /// Index of the baseline, the candidate with which the winner is compared.
     pub reference: usize,
@@ -142,7 +144,6 @@ pub struct ChoiceOutcome {
 }
 
 impl ChoiceOutcome {
-    /// Computes the outcome of a race that has ended.
     pub(crate) fn of(raced: &Raced<'_>, parts: Parts<'_>) -> Result<ChoiceOutcome, Refused> {
         let Parts { race, runs, stopped } = parts;
         let rules = RaceRules { within: race.within(), ..raced.rules };
@@ -423,7 +424,7 @@ fn checkpoints(race: &Race) -> BTreeSet<u64> {
     shown
 }
 
-/// Mean difference from the winner, and its half width, after each number of pairs in `shown`.
+/// Mean difference from the winner, and its half width, after certain numbers of paired runs.
 fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Vec<(u64, f64, f64)> {
     let (mut moments, mut course) = (RunningMoments::default(), Vec::new());
     for (number, (a, b)) in (1..).zip(ours.iter().zip(winner)) {

@@ -32,8 +32,10 @@ impl ChoiceOutcome {
         format!("on {} {} is {}{ends}", gain.on, self.metric, self.change(gain.change))
     }
 
-    /// Cells of one row: recommended candidate, bound, change on fresh data, and number of runs.
-    /// The change is that from the baseline.
+    /// Cells of a table row: recommended candidate, bound, change on fresh data, and number of
+    /// runs.
+    ///
+    /// The change is relative to the baseline.
     pub fn line(&self) -> [String; 4] {
         let label = self.recommended.map(|own| self.candidates[own].label.clone());
         let bound = self.bound.map(|bound| format!("at most {}", self.distance(bound)));
@@ -332,8 +334,7 @@ impl ChoiceOutcome {
         }
     }
 
-    /// Ends of the confidence interval of an effect, lower end first. They are changes of the
-    /// metric.
+    /// Ends of the confidence interval of an effect, lower end first, as changes of the metric.
     pub(super) fn effect_ends(&self, effect: &Effect) -> Option<[f64; 2]> {
         let half = effect.half_width?;
         let mut ends = [effect.effect - half, effect.effect + half].map(|at| self.scale.change(at));

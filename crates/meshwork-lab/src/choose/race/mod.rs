@@ -38,12 +38,11 @@ const ROUND: usize = 16;
 pub struct RaceRules {
     /// Largest permitted probability that the guarantee of the race does not hold.
     pub alpha: f64,
-    /// Difference up to which candidates are equally good, on the scale on which they are compared.
+    /// Difference up to which candidates count as equally good, on the scale of the comparison.
     pub within: f64,
     /// Minimum number of pairs of runs before the race drops a candidate.
     pub least: u64,
-    /// Number of candidates, at least [`FINALISTS`]. If there are more, a screening precedes the
-    /// race.
+    /// Number of candidates above which a screening precedes the race; at least [`FINALISTS`].
     pub screen_above: usize,
     pub constraints: usize,
 }
@@ -105,7 +104,7 @@ pub struct Look {
 pub struct Race {
     rules: RaceRules,
     fates: Vec<Fate>,
-    /// For each candidate, its values that the race has read, in order of replications from 0 on.
+    /// Values of each candidate that the race has read, in order of replications from 0 on.
     values: Vec<Vec<f64>>,
     /// Statistics of the amount by which a candidate breaks a constraint. The outer index is the
     /// candidate, the inner one the constraint.
@@ -231,8 +230,9 @@ impl Race {
         0.5 * self.rules.alpha / (count.max(1) * self.rules.constraints.max(1)) as f64
     }
 
-    /// Position in `pairs` of the entry for a pair of candidates. The flag is true if the entry
-    /// holds the difference `other` minus `one`.
+    /// Index of the stored differences of two candidates, and whether their sign must be changed.
+    ///
+    /// The flag is true if `other` minus `one` is stored.
     fn pair(&self, one: usize, other: usize) -> (usize, bool) {
         let (a, b) = (self.places[one], self.places[other]);
         let (low, high) = (a.min(b), a.max(b));
@@ -260,8 +260,8 @@ impl Race {
             || self.rules.constraints == 0
     }
 
-    /// Mean amount by which a candidate breaks a constraint. The second number is the half width of
-    /// its interval.
+    /// Mean amount by which a candidate breaks a constraint, and the half width of the mean's
+    /// interval.
     pub fn excess(&self, candidate: usize, constraint: usize) -> (f64, f64) {
         let moments = &self.excesses[candidate][constraint];
         (moments.mean(), moments.half_width(self.level_of_constraints()))
@@ -326,8 +326,10 @@ impl Race {
         self.fates.iter().zip(&self.values).map(of).collect()
     }
 
-    /// Reads the results of the surviving candidates, replication by replication, up to `have`.
-    /// After each replication, candidates may be dropped.
+    /// Reads results of the surviving candidates, replication by replication.
+    ///
+    /// Stops after `have` replications or when the race is decided. After each replication,
+    /// candidates may be dropped.
     pub fn advance(&mut self, field: &dyn Field, have: u64) {
         while self.seen < have && !self.is_decided() {
             self.read(field);

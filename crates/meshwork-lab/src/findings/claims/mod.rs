@@ -77,8 +77,9 @@ pub struct ClaimCell {
 }
 
 impl ClaimCell {
-    /// Ratio of the means `of` and `to`. If the claim is about a difference, it is their
-    /// difference. `None` if a mean is unknown, or if the ratio would divide by 0.
+    /// Ratio of the two compared means, or their difference if the claim is about a difference.
+    ///
+    /// It is `None` if a mean is unknown, or if the ratio would divide by 0.
     pub fn comparison(&self) -> Option<f64> {
         let (of, to) = (self.of?, self.to?);
         if self.by_difference { Some(of - to) } else { (to.abs() > 0.0).then(|| of / to) }
@@ -228,7 +229,7 @@ struct Ask<'a> {
 struct Court<'a> {
     points: &'a [Point],
     results: &'a Results,
-    /// Whether the sweep is that of the study, which no setting changed.
+    /// Whether the sweep is as in the study file, unchanged by any setting.
     is_whole: bool,
 }
 
@@ -442,8 +443,10 @@ impl Court<'_> {
         })
     }
 
-    /// Index of the reference scenario of scenario `index`, in which the keys of `to` have other
-    /// values. `None` if there is none.
+    /// Index of the reference scenario, equal to scenario `index` except for the swept values in
+    /// `to`.
+    ///
+    /// `None` if there is none.
     fn partner(&self, index: usize, to: &SweptValues) -> Option<usize> {
         let swept = &self.points[index].swept;
         self.points.iter().position(|other| {
@@ -454,8 +457,7 @@ impl Court<'_> {
         })
     }
 
-    /// Scenarios that have the values of scenario `index` in all swept keys except the keys of
-    /// `of`.
+    /// Scenarios that may differ from scenario `index` only in the swept keys that `of` contains.
     fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
         let is_judged = |key: &str| of.iter().any(|(own, _)| own == key);
         (0..self.points.len())
@@ -548,7 +550,7 @@ fn is_not_negative(differences: &[f64]) -> CellState {
     }
 }
 
-/// State of a claim that has several conditions in a cell. If one fails, the claim fails.
+/// State of a claim in a cell, from the states of its conditions. If one fails, the claim fails.
 fn both(parts: impl Iterator<Item = CellState>) -> CellState {
     parts.min().unwrap_or(CellState::Yes)
 }

@@ -139,8 +139,9 @@ impl Summary {
         Summary { rows: rows.collect(), meanings: Meanings::of(&study.catalogue) }
     }
 
-    /// Writes the tables of the study, each atomically. Tables that an earlier study wrote and this
-    /// study does not have are removed.
+    /// Writes the tables of the study, each atomically.
+    ///
+    /// Tables of an earlier study that this study does not have are removed.
     pub fn write(&self, folder: &Path) -> Result<(), Refused> {
         let by_owner =
             OwnerAttribute::ALL.map(|by| (format!("{}.csv", by.key()), self.by_owner_csv(by)));

@@ -76,7 +76,7 @@ enum Source {
     /// The cell is the time, in seconds, at which an hour begins. One column has the day, another
     /// one the hour. Both count from 0.
     Hour(&'static str, &'static str),
-    /// The cell is the duration from a column in which durations are written in Slurm's format.
+    /// The cell is converted from a column in which durations are written in Slurm's format.
     Limit(&'static str),
     /// The cell is the memory in MB from a column in which amounts are written in Slurm's format.
     SlurmMemory(&'static str),
@@ -159,7 +159,6 @@ pub struct PublishedJobs {
     pub lost: Vec<String>,
 }
 
-/// Reads the jobs of a published trace; `None` if the file is not a published trace.
 pub fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
     let Some(found) = recognized(&Files::default(), path)? else { return Ok(None) };
     let name = found.format.name;
@@ -297,9 +296,10 @@ struct Reading<'a> {
     jobs: PublishedJobs,
     /// For each column that tables of jobs do not have, number of jobs with a value in it.
     absent: BTreeMap<&'static str, u64>,
-    /// For each column of the format's list `no_place`, number of jobs with a value in it.
+    /// For each column of the trace for which jobs have no column, number of jobs with a value in
+    /// it.
     no_place: Vec<u64>,
-    /// Number of rows whose job ID is not a whole number, so that it is not used.
+    /// Number of rows whose job IDs are ignored because they are not whole numbers.
     other_ids: u64,
     /// Number of amounts (of cores, memory and so on) that were rounded up to whole numbers.
     rounded: u64,
@@ -423,8 +423,9 @@ impl<'a> Reading<'a> {
         Ok((row, asks))
     }
 
-    /// Rounds an amount of cores or memory up to a whole number, and also more than one GPU. Other
-    /// amounts are unchanged.
+    /// Rounds an amount of cores or memory, or of more than one GPU, up to a whole number.
+    ///
+    /// Other amounts are unchanged.
     fn whole(&mut self, ours: &str, cell: Cell<'static>) -> Cell<'static> {
         let number = match &cell {
             Cell::Number(number) => *number,

@@ -7,8 +7,7 @@ use meshwork::workload::table::Cell;
 
 use super::megabytes;
 
-/// Pieces, which are equal parts of nodes, that a job requests. The fields are columns of a table
-/// of jobs.
+/// Pieces (equal parts of nodes) that a job requests, as columns of a table of jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SlurmPieces {
     count: f64,

@@ -18,7 +18,7 @@ use super::segment;
 use super::{GARBLED, StoreError};
 use crate::files::{FileError, line_breaks};
 
-/// Position of a run's line in a file, without its line break.
+/// Position and length of a run's line in a file, without the line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) file: u32,

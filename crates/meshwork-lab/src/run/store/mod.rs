@@ -77,7 +77,7 @@ pub struct Store {
     /// Digests of those stored runs that come from another build or another model version. The
     /// digests do not cover the build.
     elsewhere: BTreeSet<u128>,
-    /// Segments that have been merged into `runs.jsonl`.
+    /// Segments of shards that have been merged into `runs.jsonl`.
     merged: Vec<Source>,
     /// Whether this process holds the store lock. It is false if the file system has no locks.
     is_alone: bool,
@@ -175,7 +175,8 @@ impl Store {
         findings
     }
 
-    /// Whether the index has a run with this key. Its line may still turn out to be unreadable.
+    /// Whether the index has a run with this key. The stored line of the run may still be
+    /// unreadable.
     pub fn has(&self, key: u128) -> bool {
         self.known.has(key)
     }
@@ -208,7 +209,9 @@ impl Store {
         Archive::of(std::mem::take(&mut self.known))
     }
 
-    /// Appends and flushes a run that is not stored yet. A failed write is reported only once.
+    /// Appends a run to the store and flushes it, unless the run is stored already.
+    ///
+    /// A failed write is reported only once.
     pub fn append(&mut self, record: &RunRecord, took: Duration) -> Result<(), StoreError> {
         if self.known.place(&record.key).is_some() {
             let known = self.get(&record.key);
@@ -247,8 +250,7 @@ impl Store {
         Ok(())
     }
 
-    /// Appends a note to the segment file of a shard. Does nothing if the store is not that of a
-    /// shard.
+    /// Appends a note to the segment file in the store of a shard. Does nothing in other stores.
     pub fn note(&mut self, note: impl FnOnce(f64) -> Note) -> Result<(), StoreError> {
         let Sink::Segment(segment) = &mut self.sink else { return Ok(()) };
         if self.broken {
@@ -271,8 +273,7 @@ impl Store {
         }
     }
 
-    /// Gives the segment file of a shard its final name. Does nothing if the store is not that of a
-    /// shard.
+    /// Gives the segment file in the store of a shard its final name. Does nothing in other stores.
     pub fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
         match &mut self.sink {
             Sink::Segment(segment) if !self.broken => segment.finish(stopped),
@@ -322,7 +323,7 @@ pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
     Ok(Loaded { records, warnings: archive.warnings().to_vec() })
 }
 
-/// Opens a file for appending. The flag is true if it could be locked.
+/// Opens a file for appending. Returns the file, and whether it could be locked.
 fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     let name = || path.display().to_string();
     // Check before opening: opening a pipe would wait for its other end.
@@ -342,7 +343,6 @@ fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     Ok((file, lock.is_ok()))
 }
 
-/// Moves unreadable lines of a file to the file `aside`.
 fn set_aside(path: &Path, aside: &Path, lines: &Lines) -> Result<(), StoreError> {
     let mut garbled: Vec<u8> = Vec::new();
     for line in lines.garbled.iter().filter(|line| !line.trim_ascii().is_empty()) {

@@ -18,7 +18,7 @@ use crate::study::input::Input;
 pub struct RunMetric {
     pub name: String,
     pub value: Option<f64>,
-    /// Values by batch of consecutive jobs; empty without batches.
+    /// Values of the metric by batch of consecutive jobs; empty if the run has no batches.
     pub batches: Vec<f64>,
 }
 

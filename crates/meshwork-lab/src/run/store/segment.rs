@@ -1,5 +1,5 @@
-//! Segment files, each with the runs of one attempt at a shard, the part of a study for one
-//! process.
+//! Segment files, each with the runs of one attempt at a shard (the part of a study for one
+//! process).
 //!
 //! So no file has two writers. An attempt writes `runs/SHARD.ATTEMPT.jsonl`, named `….jsonl.part`
 //! until it has ended. Its lines are runs as in `runs.jsonl` and **notes**, which begin with other
@@ -173,7 +173,7 @@ impl Segment {
         Ok(line.len() as u64)
     }
 
-    /// Writes the line of a run and the note of its duration; returns the number of bytes.
+    /// Writes a run's line and a note of the run's duration; returns the number of bytes.
     pub(super) fn run(&mut self, line: &[u8], key: &str, took: Duration) -> io::Result<u64> {
         let note = Note::Ended { key: key.to_owned(), took: millis(took), at: self.now() };
         let both = [line, &note.line()].concat();

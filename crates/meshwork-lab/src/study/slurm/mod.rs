@@ -1,4 +1,4 @@
-//! Machines of a study that files of Slurm describe.
+//! Machines that a study describes by files of Slurm.
 
 mod given;
 pub mod scenario;

@@ -27,7 +27,7 @@ const SLURM: &str = "slurm";
 /// Machine key for a model file of Nvidia's tool topograph.
 const TOPOGRAPH: &str = "topograph";
 
-/// Keys of a machine that is read from files of Slurm, and of one from a model of topograph.
+/// Keys of machines read from files of Slurm, and keys of machines read from models of topograph.
 pub(crate) const KEYS: [&[&str]; 2] =
     [&[SLURM, "conf", "partition", "qos", "gres"], &[TOPOGRAPH, "as"]];
 
@@ -269,8 +269,8 @@ fn names_table(workload: Option<&Value>) -> bool {
     name.and_then(Value::as_str) == Some("table")
 }
 
-/// Tells an allocator the names of the machine's nodes. It also gets the names of those partitions
-/// whose nodes are all in the machine.
+/// Gives an allocator the names of the machine's nodes, and of partitions wholly within the
+/// machine.
 fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, order: &[Node]) {
     let name = |&node: &Node| site.hosts.name(node);
     allocator.insert("hosts".to_owned(), in_order(order.iter().map(name)).into());

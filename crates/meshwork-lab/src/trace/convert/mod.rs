@@ -34,7 +34,7 @@ pub struct Converted {
     pub no_run_time: u64,
     pub no_processors: u64,
     pub no_submit_time: u64,
-    /// Number of jobs whose submission time is earlier than that of the previous job in the log.
+    /// Number of jobs with an earlier submission time than the previous job in the log.
     pub out_of_order: u64,
     pub cut: u64,
     pub jobs: u64,
@@ -110,7 +110,7 @@ pub fn convert(
     Ok(log.done)
 }
 
-/// Number of jobs that `from`, `until` and `first_jobs` leave out; other changes are ignored.
+/// Number of jobs of a log that the options `from`, `until` and `first_jobs` leave out.
 fn left_out_by_cut(log: &Log, shown: &str, changes: &Table) -> Result<u64, TraceError> {
     let cuts = changes.iter().filter(|(key, _)| OF_CUTS.contains(&key.as_str()));
     let cuts: Table = cuts.map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -241,8 +241,7 @@ impl Log {
     }
 }
 
-/// Rows of a table of jobs or a published trace. For each reason to leave lines out, the number of
-/// these lines is counted.
+/// Reads the rows of a job table or a published trace, and counts the skipped lines by reason.
 fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     if let Some(PublishedJobs { rows, lines, no_run_time, no_processors, no_submit_time, lost }) =
         published::jobs(shown)?

@@ -120,8 +120,9 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
     workload.insert("classes".to_owned(), Value::Array(tables));
 }
 
-/// Moments of a sample. If no hyper-Erlang distribution has them, similar moments that one has. The
-/// flag says whether the moments were changed.
+/// Moments of a sample, or similar moments if no hyper-Erlang distribution has the exact ones.
+///
+/// The flag says whether the moments were changed.
 fn possible(values: &[f64]) -> (Moments, bool) {
     let moments = Moments::of(values).unwrap_or(Moments { mean: 1e-3, cv: 1.0, third: 1.5 });
     // A distance from the limit of possible moments survives the rounding of parameters.

@@ -23,8 +23,8 @@ pub struct Columns {
     /// For a job: 0 arrived, 1 refused, 2 turned away, 3 started, 4 moved, 5 finished, 6
     /// interrupted and waiting again. For a node: 7 out of service, 8 back in service.
     pub kind: Vec<u8>,
-    /// For each event of a job, index of the job in `number`. For each event of a node, number of
-    /// the node on its site.
+    /// Index of the job of each event or, for an event of a node, the number of the node on its
+    /// site.
     pub job: Vec<u32>,
     /// For each job, in order of arrival, its number in the workload.
     pub number: Vec<f64>,
@@ -48,7 +48,7 @@ pub struct Columns {
     /// Number of changed answers of allocators at each instant. Empty if the recording has no
     /// reasons for waiting.
     pub answers: Vec<u32>,
-    /// For each changed answer, index of the request in the list of requests.
+    /// For each changed answer of an allocator, the index of its request in the list of requests.
     pub answered: Vec<u32>,
     /// New answer of the allocator for each change. 0 means too few free nodes, 1 enough nodes but
     /// not in the required shape, and 2 that the request could start.
@@ -65,7 +65,7 @@ pub struct PartColumns {
     pub cpu: Vec<u32>,
     /// Memory of each part, in MiB.
     pub mem: Vec<u32>,
-    /// Thousandths of a GPU of each part.
+    /// Held thousandths of a GPU, for each part of a node that a job holds.
     pub gpu: Vec<u32>,
     /// Amount of the resource `other` in each part. The study defines what this resource is.
     pub other: Vec<u32>,
@@ -77,7 +77,7 @@ pub struct Spans {
     pub node: Vec<u32>,
     pub site: Vec<u32>,
     pub from: Vec<f64>,
-    /// Ends of the intervals. An end is infinite if the interval lasts to the end of the run.
+    /// End of each interval; infinite if the interval lasts to the end of the run.
     pub until: Vec<f64>,
 }
 

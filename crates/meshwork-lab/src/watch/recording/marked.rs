@@ -68,8 +68,7 @@ const MAX_SLEEPS: usize = 20_000;
 #[derive(Default)]
 pub(super) struct Sleep {
     pub(super) spans: Spans,
-    /// Index in `spans` of the current interval of each sleeping node. The key is the node's site
-    /// and number.
+    /// Index of the current sleep interval of each sleeping node, by the node's site and number.
     open: BTreeMap<(usize, Node), usize>,
 }
 

@@ -417,7 +417,7 @@ impl Heard {
         Heard { window, tape: Tape::new(window), counts: Counts::default(), marked, asleep }
     }
 
-    /// Creates an observer. It also collects the reasons why jobs wait.
+    /// Creates an observer that also collects the reasons why jobs wait.
     fn of(window: RecordingWindow, scenario: &Scenario, replication: u64) -> Heard {
         let answers = Answers::of(scenario, replication);
         let tape = Tape::on(scenario.topologies(), window, answers);

@@ -1,4 +1,4 @@
-//! Reconstructs a run that cannot be repeated from its per-job output.
+//! Reconstructs a run from its per-job output, for runs that cannot be repeated.
 
 use std::path::Path;
 

@@ -33,7 +33,7 @@ impl Default for RecordingWindow {
 #[derive(Default)]
 pub struct Tape {
     window: RecordingWindow,
-    /// For each job in the system when the window begins, its events before that time.
+    /// Events before the recorded window, for each job in the system when the window begins.
     earlier: BTreeMap<JobId, Vec<(u64, RunEvent)>>,
     before: u64,
     /// Nodes that were already out of service when the window began.
@@ -53,8 +53,8 @@ pub struct Tape {
     topologies: Vec<Topology>,
     sites: BTreeMap<JobId, usize>,
     answers: Option<Answers>,
-    /// Last instant at which all answers of allocators are known, because the limit was not
-    /// reached.
+    /// Last instant up to which all answers of allocators are recorded. A limit may end their
+    /// recording.
     answers_until: Option<Time>,
 }
 
@@ -156,8 +156,9 @@ impl Tape {
         }
     }
 
-    /// Stores an event before the window, as long as its job is in the system. An outage of a node
-    /// is stored until the node returns.
+    /// Stores an event before the recorded window while its job is in the system.
+    ///
+    /// An outage of a node is stored until the node returns.
     fn remember(&mut self, happening: RunEvent) {
         let id = happening.id;
         self.before += 1;
@@ -231,7 +232,6 @@ impl Tape {
         }
     }
 
-    /// Stores the events of the current instant. Returns whether there were any.
     fn keep_happenings(&mut self) -> bool {
         let instant = std::mem::take(&mut self.instant);
         let Some(first) = instant.first() else { return false };
@@ -329,7 +329,6 @@ impl Tape {
     }
 }
 
-/// Keys of the map in the order of their indices.
 fn in_place<K>(map: &BTreeMap<K, u32>) -> impl Iterator<Item = &K> {
     let mut keys: Vec<(&K, &u32)> = map.iter().collect();
     keys.sort_by_key(|(_, place)| **place);

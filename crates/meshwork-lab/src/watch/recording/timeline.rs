@@ -13,7 +13,8 @@ use crate::watch::{EventKind, RunEvent};
 
 const SPANS: usize = 500;
 
-/// Approximate number of waits in the distribution. With fewer jobs, it has the wait of every job.
+/// Approximate number of waits that a distribution of waits keeps. With fewer jobs, it keeps all
+/// waits.
 const WAITS: usize = 1000;
 
 /// Serialises with six significant digits, more than a plot can show.
@@ -32,7 +33,7 @@ pub struct Timeline {
     pub title: String,
     /// Swept keys of the scenario and their values, from which the text `title` is made.
     pub swept: Vec<(String, String)>,
-    /// Nodes of all sites (cores, where jobs share nodes).
+    /// Number of nodes of all sites, or of cores where jobs share nodes.
     pub processors: u64,
     pub from: f64,
     pub until: f64,
@@ -83,7 +84,7 @@ pub struct WaitDistribution {
     pub jobs: usize,
     #[serde(serialize_with = "brief")]
     pub wait: Vec<f64>,
-    /// For each selected wait, share of all jobs that waited at most as long.
+    /// For each selected waiting time, the share of jobs that waited no longer.
     #[serde(serialize_with = "brief")]
     pub share: Vec<f64>,
 }
@@ -188,8 +189,7 @@ impl Counts {
         }
     }
 
-    /// Time-weighted mean and maximum of `counts` in each interval of equal length from `from` to
-    /// `until`.
+    /// Time-weighted means and maxima of a changing count in equal intervals of a time span.
     fn spans(&self, counts: &[u64], from: f64, until: f64) -> (Vec<f64>, Vec<u64>) {
         if until <= from {
             return (Vec::new(), Vec::new());

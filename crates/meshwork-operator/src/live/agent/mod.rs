@@ -94,8 +94,8 @@ pub struct PlacementAgent<'a> {
     unsuited: BTreeMap<Key, String>,
     /// Running jobs whose nodes have been compared with the agent's choice.
     verified: BTreeSet<Key>,
-    /// Decisions already logged, by job. They are the nodes of a dry run, or empty for a job that
-    /// is not placed.
+    /// Decisions already logged, by job: the nodes chosen in a dry run, or none for an unsuitable
+    /// job.
     said: BTreeMap<Key, Vec<u32>>,
 }
 

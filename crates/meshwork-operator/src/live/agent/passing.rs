@@ -16,7 +16,7 @@ impl PlacementAgent<'_> {
         self.unsuited.entry(job.key()).or_insert(why);
     }
 
-    /// Moves jobs that the agent does not place to the partition `pass`, if this partition is set.
+    /// Moves jobs that the agent does not place to another partition, if one is set for them.
     pub(super) fn pass_on(
         &mut self,
         commands: &mut dyn SlurmCommands,

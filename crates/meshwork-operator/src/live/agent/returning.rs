@@ -10,7 +10,7 @@ use crate::live::look::SiteLook;
 use meshwork_slurm::hostlist;
 use meshwork_slurm::live::{OwnWishes, QueuedJob, ShownJob, read_job, take_back_line};
 
-/// Longest pause, in seconds, in which a job that met a limit is not placed again.
+/// Longest delay, in seconds, before the agent again places a job that met a limit.
 const LONGEST: f64 = 1_800.0;
 const STUCK: [&str; 11] = [
     "BadConstraints",

@@ -24,11 +24,11 @@ pub(super) enum Fault {
     Release(usize),
     /// Limits the user with this number to a number of nodes.
     Limit(u8, u32),
-    /// Crash of the controller. After these seconds it returns with the state that it saved last.
+    /// Crash of the controller. After this number of seconds it returns with the last saved state.
     Crash(u8),
     /// Reservation by first node, number of nodes, seconds until it begins, and length.
     Reserve(usize, usize, u8, u8),
-    /// A job of another partition takes the node, if it is idle, for these seconds.
+    /// A job of another partition takes the node, if it is idle, for the given number of seconds.
     Foreign(usize, u8),
     Submit(Wanted),
 }
@@ -185,7 +185,8 @@ impl FakeSlurm {
 
     /// Ends everything that may keep jobs waiting for ever.
     ///
-    /// These are kills, lasting faults, and parked jobs that the agent leaves to Slurm.
+    /// Planned kills, lasting faults, limits, holds and reservations end. Parked jobs that the
+    /// agent leaves to Slurm are cancelled.
     pub(super) fn calm(&mut self) {
         for job in self.jobs.iter_mut().filter(|job| job.is_beyond() && job.partition != "run") {
             job.phase = Phase::Cancelled;

@@ -153,7 +153,7 @@ impl SlurmCommands for Replayed<'_> {
     }
 }
 
-/// Seconds of wait if the agent predicts ends by `rule`.
+/// Waits of jobs in seconds, if the agent predicts the ends of jobs by `rule`.
 fn waits(policy: &LivePolicy, jobs: &[JobRecord], rule: EndRule) -> Vec<f64> {
     let nodes = policy.names.len();
     let mut slurm = Replayed {

@@ -119,9 +119,9 @@ struct Happened {
     order: Vec<String>,
 }
 
-/// Runs the agent through the faults and kills of a story until every job has ended.
+/// Runs the agent through the faults and kills of a test case until every job has ended.
 ///
-/// The result is checked, and the events of the story are added to `happened`.
+/// The result is checked, and the events of the case are added to `happened`.
 fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(), TestCaseError> {
     let mut slurm = FakeSlurm::new(story.faults.clone(), story.kills.clone());
     let settings =
@@ -294,7 +294,7 @@ fn a_predicted_end_lets_a_job_start_out_of_turn() {
     assert_eq!(starts(true), ["1", "3", "2"]);
 }
 
-/// Commands of a fake Slurm that refuse and count every update of a job.
+/// Fake Slurm that refuses every update of a job, and counts these updates.
 struct Refusing(FakeSlurm, usize);
 
 impl SlurmCommands for Refusing {

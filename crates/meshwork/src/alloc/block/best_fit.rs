@@ -90,8 +90,9 @@ impl Allocator for BestBaseNode {
     }
 }
 
-/// Number of neighbours of `base` that are not in `bases`; walls are included if `count_walls` is
-/// set.
+/// Number of neighbours of a base at which the requested block could not begin.
+///
+/// Neighbours beyond the edge of the mesh count only if walls are counted.
 fn blocked_neighbours(
     grid: &Grid,
     bases: &NodeSet,

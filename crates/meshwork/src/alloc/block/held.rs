@@ -87,7 +87,7 @@ pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Spa
 pub(super) struct Held {
     pub(super) span: Span,
     pub(super) since: Time,
-    /// Number of blocks that were claimed before; all pieces of one block have the same number.
+    /// Number of blocks claimed before this one. All pieces of one block have the same number.
     pub(super) number: u64,
 }
 

@@ -55,15 +55,16 @@ pub(super) struct RuleAllocator {
     /// Sizes to which the sizes of jobs are rounded up, in ascending order; may be empty.
     sizes: Arc<[u32]>,
     names: Arc<Names>,
-    /// Whether jobs may have constraints although the registry entry declares node counts.
+    /// Whether jobs may have constraints although the registry entry declares only numbers of
+    /// nodes.
     heeds_constraints: bool,
     /// For each node, the estimated end of the job on it; `None` if no criterion needs these times.
     ends: Option<Arc<Vec<Time>>>,
 }
 
 struct Names {
-    /// Number of nodes of the machine. Listed nodes with this number or a higher one are never
-    /// free.
+    /// Number of nodes of the machine. If a study lists nodes with this number or a higher one,
+    /// they are never free.
     machine: u32,
     /// Number of each node by its name; `None` if nodes are named by their numbers.
     hosts: Option<BTreeMap<String, Node>>,
@@ -154,7 +155,6 @@ impl RuleAllocator {
         self
     }
 
-    /// Makes the allocator honour the constraints of jobs, such as excluded nodes.
     pub(super) fn heeding_constraints(mut self) -> RuleAllocator {
         self.heeds_constraints = true;
         self
@@ -183,9 +183,10 @@ impl RuleAllocator {
         self
     }
 
-    /// Converts a request to the form in which rules take it.
+    /// Converts a request to the form that placement rules take.
     ///
-    /// `None` if no listed size is large enough, or if the request names an unknown node.
+    /// `None` if the request names an unknown node, or is larger than the sizes that the topology
+    /// lists.
     fn node_request(&self, request: &Request) -> Option<NodeRequest> {
         let mut node_request = self.common.clone();
         node_request.nodes = u32::try_from(request.nodes()).ok()?;
@@ -366,7 +367,8 @@ pub(super) const fn entry(
     }
 }
 
-/// Nodes of each unit in the list `name`; without a list, each unit has `length` consecutive nodes.
+/// Reads the nodes of each unit from the parameter `name`. If it is omitted, each unit has `length`
+/// consecutive nodes.
 pub(super) fn units(
     params: &Params,
     name: &str,
@@ -379,7 +381,7 @@ pub(super) fn units(
     }
 }
 
-/// Reads the node numbers of a listed unit, and raises `universe` so that it exceeds all of them.
+/// Returns the node numbers in a table of the study, and raises `universe` above all of them.
 pub(super) fn nodes_of(unit: &Params, universe: &mut u32) -> Vec<Node> {
     let nodes = unit.get_integers("nodes").unwrap_or_default();
     nodes.iter().for_each(|&node| *universe = (*universe).max(node + 1));

@@ -85,7 +85,7 @@ const HIGHEST_LEVEL: u32 = 15;
 #[derive(Clone, Debug)]
 pub struct Blocks {
     base: u32,
-    /// Listed sizes in ascending order, beginning with 0. A size *k* stands for 2ᵏ base blocks.
+    /// Listed block sizes in ascending order, beginning with 0. Size *k* stands for 2ᵏ base blocks.
     levels: Vec<u32>,
     blocks: Vec<NodeSet>,
     covered: NodeSet,
@@ -99,7 +99,7 @@ pub struct Blocks {
 pub(crate) struct Level {
     /// Number of base blocks in an aggregated block.
     per: usize,
-    /// Number of base blocks in a lower block.
+    /// Number of base blocks in a lower block, which has the next smaller listed size.
     pub(crate) per_lower: usize,
     /// Maximum number of lower blocks that a segment may use; `None` without a limit.
     most_lower: Option<i64>,
@@ -111,7 +111,8 @@ pub(crate) struct Opened {
     inside: std::ops::Range<usize>,
     pub(crate) taken: Vec<bool>,
     lower_used: Vec<bool>,
-    /// Number of further lower blocks that may be used; negative if too many are already in use.
+    /// Number of further lower-level blocks that may be used; negative if too many are already in
+    /// use.
     pub(crate) lower_left: i64,
 }
 
@@ -148,7 +149,9 @@ impl Blocks {
         size.div_ceil(self.base).max(1).next_power_of_two().trailing_zeros()
     }
 
-    /// Smallest listed size that is not below `needed`; `None` stands for all base blocks together.
+    /// Smallest listed exponent not below `needed`; `None` stands for all base blocks together.
+    ///
+    /// An exponent *k* stands for an aggregated block of 2ᵏ base blocks.
     fn listed_from(&self, needed: u32) -> Option<u32> {
         self.levels.iter().copied().find(|&level| level >= needed)
     }
@@ -184,9 +187,9 @@ impl Blocks {
         (0..count).step_by(level.per).map(move |start| start..(start + level.per).min(count))
     }
 
-    /// Number of free nodes in the aggregated block `inside` that a segment may use.
+    /// Number of free nodes of an aggregated block that a segment may use.
     ///
-    /// `free` has the number of free nodes of each base block.
+    /// It is computed from the number of free nodes of each base block.
     pub(crate) fn capacity(
         &self,
         level: Level,
@@ -380,8 +383,7 @@ impl Placing<'_> {
         size.saturating_sub(self.chosen.count())
     }
 
-    /// Moves the lowest nodes of a base block from `best` to `chosen`, until the segment is
-    /// complete.
+    /// Takes the lowest nodes of a base block out of `best`, until the segment is complete.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {
@@ -485,9 +487,9 @@ impl Opened {
 
     /// Marks the base blocks that contain nodes of `set` as being in use.
     ///
-    /// `lower_left` decreases by one for each lower block that comes into use. As in Slurm, it also
-    /// decreases in one other case: if a base block is marked that precedes the used base blocks of
-    /// its lower block.
+    /// The count `lower_left` decreases by one for each lower block that comes into use. As in
+    /// Slurm, it also decreases if a marked base block precedes the used base blocks of its lower
+    /// block.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {
@@ -511,14 +513,10 @@ impl Opened {
 
     /// Index of the unused base block from which nodes are taken next.
     ///
-    /// If the number of lower blocks is limited, a lower block is selected first, and then a base
-    /// block in it. Lower blocks that are already in use are preferred to others. Apart from that,
-    /// the best fit is selected in both steps: the block with the fewest free nodes that are at
-    /// least `missing`. If no block has that many, the block with the most free nodes is selected.
-    /// Ties go to the later block.
-    ///
-    /// `free` has the number of free nodes of each base block, and `lower` that of each lower
-    /// block.
+    /// The best fit is selected: of the blocks with enough free nodes for all missing nodes, the
+    /// one with the fewest; otherwise, the one with the most. Ties go to the later block. If the
+    /// number of lower blocks is limited, a lower block is first selected in this way, with a
+    /// preference for lower blocks already in use.
     pub(crate) fn next_block(&self, missing: u32, free: &[u32], lower: &[u32]) -> Option<usize> {
         let first = self.inside.start;
         let is_better = |block: usize, best: usize| {

@@ -20,7 +20,7 @@ pub enum Criterion {
     /// Prefers the box whose neighbouring nodes have the greatest total estimated remaining run
     /// time.
     NeighboursRemaining,
-    /// Prefers boxes in the torus with the fewest free nodes.
+    /// Prefers boxes of the torus that has the fewest free nodes.
     FewestIdleTorus,
     /// Prefers boxes in the torus with the most free nodes.
     MostIdleTorus,
@@ -68,7 +68,7 @@ impl Criterion {
         )
     }
 
-    /// Whether the criterion can prefer one box of a listed shape to another box of this shape.
+    /// Whether the criterion can prefer one box to another box of the same shape.
     pub(super) fn tells_places_apart(self) -> bool {
         !matches!(self, Criterion::FewestIdleTorus | Criterion::MostIdleTorus)
     }

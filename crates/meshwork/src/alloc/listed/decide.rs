@@ -35,19 +35,20 @@ pub enum SlurmMessage {
     Busy,
     /// No listed unit (such as a block or a ring) that has the size of the job is free.
     NoUnit,
-    /// No listed unit that has the size of a segment is free for one of the segments of the job.
+    /// No free listed unit (such as a block) has the right size for one of the segments of the job.
     NoUnitForSegment,
-    /// Too few nodes are free in the listed unit chosen for the job or, in a tree, below every
-    /// switch.
+    /// Too few nodes are free in the topology unit chosen for the job.
+    ///
+    /// In a tree, too few nodes are free below every switch.
     UnitTooFull,
     /// The nodes of low weight, which must be taken first, lie in more blocks than the job may use.
     Weights,
     /// The job could not start even on the empty machine, or it names nodes that do not exist.
     NodeConfiguration,
-    /// The listed units can never hold the job.
+    /// No listed block, box, ring or switch of the topology can ever hold the job.
     ///
-    /// No unit has the size of the job, the segment size does not divide the size of the job, or
-    /// the nodes that the job requires lie apart.
+    /// None has the size of the job, the segment size does not divide the size of the job, or the
+    /// nodes that the job requires lie apart.
     TopologyConfiguration,
     /// The partition is smaller than the job.
     PartitionConfiguration,
@@ -137,7 +138,7 @@ pub trait Rule: fmt::Debug + Send + Sync {
         available: &NodeSet,
     ) -> RuleResult;
 
-    /// All nodes in listed units; `None` if the rule does not depend on listed units.
+    /// All nodes in the blocks or switches that the rule uses; `None` if it does not depend on any.
     fn covered(&self) -> Option<&NodeSet> {
         None
     }

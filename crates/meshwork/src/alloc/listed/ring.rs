@@ -52,7 +52,9 @@ pub struct Rings {
     covered: NodeSet,
 }
 
-/// Stretch of consecutive free nodes of a ring. Stretches are compared by `weight`, then by `idle`.
+/// Stretch of consecutive free nodes of a ring.
+///
+/// Stretches are compared by their heaviest node, then by the number of free nodes of the ring.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     weight: u32,
@@ -155,9 +157,9 @@ impl Rule for Rings {
     }
 }
 
-/// Heap of the best stretches found so far, with the worst of them at the root.
+/// Heap of the best stretches of ring nodes found so far, with the worst at the root.
 ///
-/// It has at most `capacity` stretches.
+/// A stretch consists of consecutive free nodes. The heap has at most `capacity` stretches.
 struct Worst {
     heap: Vec<Stretch>,
     capacity: usize,

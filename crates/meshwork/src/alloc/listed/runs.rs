@@ -40,7 +40,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat]);
 
-/// Best fit of runs: takes the shortest sufficient run, or else the longest runs first.
+/// Best fit among runs of consecutive nodes.
+///
+/// The rule takes the shortest sufficient run, or else the longest runs first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Runs;
 
@@ -48,7 +50,8 @@ pub struct Runs;
 struct Run {
     start: Node,
     end: Node,
-    /// Number of nodes of the run that the job does not require by name.
+    /// Number of nodes in this run of consecutive nodes, without those that the job requires by
+    /// name.
     free: u32,
     first_required: Option<Node>,
     weight: u32,
@@ -102,10 +105,10 @@ impl Rule for Runs {
 
 /// Runs of consecutive available nodes, in ascending order.
 ///
-/// Unless `contiguous` is set, a run ends where the weight of the nodes changes. A required node of
-/// another weight also ends it. Required nodes contribute neither to the number `free` nor to the
-/// weight of a run. If a run begins where the weight changes, `first_required` ignores all required
-/// nodes before the first node that is not required.
+/// Unless `contiguous` is set, a run also ends where the weight of the nodes changes, even at a
+/// required node. Required nodes contribute neither to a run's number of free nodes nor to its
+/// weight. In a run that begins where the weight changes, `first_required` skips required nodes
+/// before the first node that is not required.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,

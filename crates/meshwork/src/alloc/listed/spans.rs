@@ -9,7 +9,7 @@ struct Span {
     end: i64,
     free: NodeSet,
     count: u32,
-    /// Whether the next span has unreserved nodes that are reserved in this span.
+    /// Whether nodes that are reserved in this span are unreserved in the next one.
     adds: bool,
 }
 
@@ -21,14 +21,14 @@ pub struct NodeSpans {
     spans: Vec<Span>,
 }
 
-/// Search for the start of one job in [`NodeSpans`], which examines one instant after another.
+/// Search for the start of one job in [`NodeSpans`], one instant after another.
 #[derive(Clone, Debug, Default)]
 pub struct SpanSearch {
     /// Index of the span that contains the instant currently examined as a start.
     first: usize,
     /// Index of the first span whose number of unreserved nodes has not been examined yet.
     next: usize,
-    /// Whether the last examined span has too few unreserved nodes.
+    /// Whether the last examined time span has too few unreserved nodes.
     is_lacking: bool,
 }
 
@@ -136,12 +136,11 @@ impl SpanSearch {
         None
     }
 
-    /// Latest time in the window of the job at which a span with enough nodes follows one with too
-    /// few.
+    /// Latest time at which a span with enough unreserved nodes follows a span with too few.
     ///
-    /// The window begins with the examined instant, and contains all spans that begin by `until`. A
-    /// span has enough nodes if at least `least` nodes are unreserved. A job that started earlier
-    /// would run into the span with too few nodes.
+    /// Spans are considered from the examined instant on, if they begin by `until`; `least` nodes
+    /// are enough. A job that started before the returned time would run into the span with too few
+    /// nodes.
     ///
     /// `None` if there is no such time, or if no further nodes of `among` become unreserved at this
     /// time. During one search, no span is examined twice.

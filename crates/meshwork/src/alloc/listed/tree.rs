@@ -127,7 +127,7 @@ struct Switch {
     parent: Option<usize>,
     depth: u32,
     nodes: NodeSet,
-    /// Range of the words of a node set in which all nodes below the switch lie.
+    /// Range of words of a node set that contains all nodes below the switch.
     words: Range<usize>,
     /// Switches directly below this switch; `None` for a leaf, or if two of them share a node.
     parts: Option<Vec<usize>>,
@@ -147,7 +147,7 @@ pub struct Tree {
 pub enum Below {
     /// Nodes of a leaf switch.
     Nodes(NodeSet),
-    /// Indices of the switches directly below this switch, in the list of all switches.
+    /// Indices of the switches directly below a switch, in the list of all switches.
     Switches(Vec<usize>),
 }
 
@@ -232,7 +232,7 @@ impl Tree {
         &self.switches[switch].nodes
     }
 
-    /// Nodes of `set` below a switch, as the 64-bit words in which they can lie.
+    /// Nodes of `set` below a switch, as the 64-bit words of the set in which such nodes can lie.
     fn words<'a>(&'a self, i: usize, set: &'a NodeSet) -> impl Iterator<Item = u64> + 'a {
         let switch = &self.switches[i];
         let own = &switch.nodes.words()[switch.words.clone()];

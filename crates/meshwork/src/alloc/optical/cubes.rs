@@ -51,7 +51,7 @@ impl Cubes {
         Cubes::in_order(grid, side, &places)
     }
 
-    /// Divides a grid into cubes; `places` has the coordinates within a cube for each place.
+    /// Divides a grid into cubes, with the nodes of each cube in the given order of coordinates.
     pub(super) fn in_order(grid: &Grid, side: u32, places: &[Dims]) -> Cubes {
         let count: Dims = grid.sides().iter().map(|own| own / side).collect();
         let dimensions = grid.dimensions();
@@ -100,7 +100,7 @@ impl Cubes {
         self.nodes[cube * self.volume() as usize + place]
     }
 
-    /// Place of the node at the given coordinates within a cube, in lexicographic order.
+    /// Index of the node at the given coordinates within a cube, in lexicographic order.
     pub(super) fn place(&self, corner: &[u32]) -> usize {
         corner.iter().fold(0, |place, &at| place * self.side as usize + at as usize)
     }

@@ -4,7 +4,7 @@
 
 use super::cubes::{Cubes, for_each_place};
 
-/// One search for a path in a cube, described to a caller that limits the number of its steps.
+/// Search for a path in a cube, as described to a caller that limits the number of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathSearch {
@@ -12,7 +12,7 @@ pub struct PathSearch {
     pub cube: usize,
     /// Number of nodes of the path to be found.
     pub nodes: u32,
-    /// Dimension across which the two faces lie on which the path may begin and end.
+    /// Dimension perpendicular to the two faces on which the path may begin and end.
     pub axis: usize,
 }
 

@@ -101,7 +101,7 @@ fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     Some(placement)
 }
 
-/// The first `number` cubes in `open` of which all nodes in `wanted` are free.
+/// The given number of cubes, in order, whose wanted nodes are all free; `None` if there are fewer.
 fn first_free(cubes: &Cubes, open: &[usize], wanted: &Bits, number: usize) -> Option<Vec<usize>> {
     let free = open.iter().copied().filter(|&cube| cubes.are_free(cube, wanted));
     let found: Vec<usize> = free.take(number).collect();

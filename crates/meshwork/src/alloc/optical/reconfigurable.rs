@@ -71,19 +71,19 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// Values of the parameter `joined`; `true` means that the cubes of a job must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
 
-/// Values of the parameter `shapes`; `true` means that a shape that is no slice is rounded up to
-/// one.
+/// Values of the parameter `shapes`. If `true`, a shape that is no slice is rounded up to a slice.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
 #[derive(Clone)]
 struct Reconfigurable {
-    /// Cubes whose nodes are numbered so that the nodes of each part in `parts` are consecutive.
+    /// Cubes whose nodes are numbered so that the nodes of each possible part are consecutive.
     cubes: Cubes,
     /// Sides of the whole cube, of its half, of its quarter, and so on.
     ///
     /// Each entry has the sides in the order of dimensions, and again in ascending order.
     parts: Vec<(Dims, Dims)>,
-    /// For each entry of `parts`, whether jobs may get a part of this size.
+    /// For each size of part of a cube, such as a half or a quarter, whether jobs may get such a
+    /// part.
     handed_out: Vec<bool>,
     grid: Grid,
     /// Search for a block of adjacent cubes; `None` if the cubes of a job need not be adjacent.
@@ -95,7 +95,7 @@ struct Reconfigurable {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Slice {
-    /// Part of a cube, as an index in `parts`.
+    /// Part of a cube, by its index in the list of parts, from the whole cube to the smallest part.
     Part(usize),
     /// Whole cubes: their number along each dimension.
     Cubes(Dims),
@@ -190,8 +190,8 @@ impl Reconfigurable {
         }
     }
 
-    /// Whether the machine has enough cubes for a slice. If they must be adjacent, they must form a
-    /// block.
+    /// Whether the machine has enough cubes for a slice. If cubes must be adjacent, they must form
+    /// a block.
     fn is_there(&self, counts: &[u32]) -> bool {
         let number: u64 = counts.iter().map(|&own| u64::from(own)).product();
         let (mut wanted, mut there) =
@@ -258,9 +258,9 @@ impl Reconfigurable {
     }
 }
 
-/// Parts of a cube made by repeated halving, and the coordinates of its nodes in a suitable order.
+/// Parts of a cube made by repeated halving, and the coordinates of the cube's nodes.
 ///
-/// In this order, the nodes of each part are consecutive.
+/// The nodes are in an order in which the nodes of each part are consecutive.
 fn halves(side: u32, dimensions: usize) -> (Vec<(Dims, Dims)>, Vec<Dims>) {
     let mut parts = Vec::new();
     let mut sides = Dims::from_elem(side, dimensions);

@@ -122,8 +122,9 @@ impl Rfold {
         pieces::place(&self.cubes, &folded_for_cubes(shape, self.cubes.side, self.ties), self.ties)
     }
 
-    /// Places a line that winds through cubes. Free cubes are used only if partly held ones do not
-    /// suffice.
+    /// Places a job on a line of nodes that winds through cubes.
+    ///
+    /// Free cubes are used only if partly held cubes do not suffice.
     fn wound(
         &self,
         nodes: u32,

@@ -62,8 +62,7 @@ pub struct PiecesAllocator {
     order: Box<dyn NodeOrder>,
     within: &'static dyn IslandRule,
     ranked: Vec<Ranked>,
-    /// Number of times that rankings have been used so far, by which the least recently used is
-    /// found.
+    /// Number of uses of rankings so far, which serves to find the least recently used ranking.
     asked: u64,
     /// Index of the listed leaf or block in which the current request must be placed, if any.
     within_part: Option<u32>,
@@ -191,7 +190,6 @@ impl PiecesAllocator {
         at
     }
 
-    /// Places a request now; returns the parts of nodes that it gets, or `None` if it does not fit.
     fn place(
         &mut self,
         request: &Pieces,
@@ -232,8 +230,8 @@ impl PiecesAllocator {
 
     /// Places a request within one listed leaf or block.
     ///
-    /// Of all leaves or blocks in which each role fits, the one is tried first in which the fewest
-    /// pieces of the first role fit.
+    /// Among those in which every role fits, the leaf or block that fits the fewest pieces of the
+    /// first role is tried first.
     fn place_in_listed(
         &mut self,
         request: &Pieces,
@@ -265,7 +263,7 @@ impl PiecesAllocator {
         found
     }
 
-    /// Places a request on nodes of the range `span`.
+    /// Places a request on nodes within a range of node numbers.
     fn place_in(
         &mut self,
         request: &Pieces,
@@ -305,10 +303,9 @@ impl PiecesAllocator {
         is_placed.then_some(parts)
     }
 
-    /// Picks nodes for one role of a request, with the number of pieces on each; false if it does
-    /// not fit.
+    /// Picks nodes for one role of a request, with the number of pieces on each.
     ///
-    /// `at` is the index of the ranking for this role.
+    /// Returns `false` if the role does not fit. `at` is the index of the ranking for this role.
     #[expect(clippy::too_many_arguments, reason = "one question, passed on")]
     fn pick(
         &mut self,

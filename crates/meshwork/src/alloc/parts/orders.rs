@@ -93,7 +93,6 @@ pub static NODE_ORDERS: &[&NodeOrderEntry] = &[
 pub static FAMILY: Family =
     Family { kind: "node order", key: "name", entries: || abouts(NODE_ORDERS), common: &[] };
 
-/// Order of nodes that is given by a score function.
 #[derive(Clone, Copy)]
 struct By(fn(&NodeAmounts<'_>, &Piece) -> i64);
 
@@ -253,9 +252,9 @@ struct ByRule {
     types: Arc<NodeTypes>,
     rule: Arc<dyn ScoreRule + Send + Sync>,
     node: GpuNode,
-    /// Pieces that have been scored, in the form in which the rule takes them.
+    /// Pieces that have been scored, each converted to a task as the rule takes it.
     ///
-    /// `task` is the index of the piece that was scored last.
+    /// The field `task` is the index of the piece that was scored last.
     tasks: Vec<(Piece, GpuTask)>,
     task: usize,
     /// Whether computed scores are stored, because the rule is slow.
@@ -289,7 +288,7 @@ impl ByRule {
         ByRule { types, rule, node, tasks: Vec::new(), task: 0, remembers, known: Vec::new() }
     }
 
-    /// Sets `task` to the index of a piece in `tasks`, after adding the piece if it is new.
+    /// Makes a piece the current one, after adding it to the list of pieces if it is new.
     fn turn_to(&mut self, piece: &Piece) {
         let is_it = |(own, _): &(Piece, GpuTask)| own == piece;
         if self.tasks.get(self.task).is_some_and(is_it) {

@@ -22,9 +22,9 @@ pub(super) struct Ranked {
     role: usize,
     /// Sequence number of the last use of this ranking.
     pub(super) used: u64,
-    /// For each type of nodes, whether pieces of the role may be placed on it.
+    /// For each node type, whether pieces of the ranked kind may be placed on it.
     suits: Vec<bool>,
-    /// The log of changes that was read last, and the position up to which it was read.
+    /// Log of changed nodes that was read last, and the position up to which it was read.
     followed: Option<(u64, usize)>,
     /// Number of the trial that was read last, and position in the log of changes that was reached.
     ///
@@ -35,9 +35,8 @@ pub(super) struct Ranked {
     doubted: Vec<Node>,
     fits: Vec<u32>,
     scores: Vec<i64>,
-    /// Tournament tree: entry 1 is the best of all nodes.
-    ///
-    /// From entry `leaves` on, the tree has the nodes in ascending order.
+    /// Tournament tree of nodes: entry 1 is the best node, and the last entries are all nodes in
+    /// order.
     winners: Vec<Node>,
     leaves: usize,
     leaf: u32,
@@ -125,7 +124,7 @@ impl Ranked {
         matches!(self.request.inside, Inside::Node | Inside::Island)
     }
 
-    /// Reads the nodes again that have changed, or all nodes if the changes are not known.
+    /// Reads again the nodes that have changed, or all nodes if the changes are not known.
     ///
     /// `taken` has the nodes that other roles of the job use, with the amounts left on them.
     pub(super) fn follow(
@@ -232,7 +231,8 @@ impl Ranked {
         }
     }
 
-    /// Of a range of nodes, the one to be used first; `None` if a piece fits on none of them.
+    /// Node to be used first in a range of nodes; `None` if a piece of the job fits on none of
+    /// them.
     fn best(&self, (from, to): Span) -> Option<Node> {
         let found = if from == 0 && to as usize == self.fits.len() {
             self.winners[1]

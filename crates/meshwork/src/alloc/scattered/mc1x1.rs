@@ -46,7 +46,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 struct Shells {
     /// For each node, the number of free nodes within the current radius.
     within: Vec<u32>,
-    /// Buffer with the counts of `within` before they are summed along the next dimension.
     before: Vec<u32>,
     /// Buffer of [`slide`], with the current window sum of each line of nodes.
     window: Vec<u32>,
@@ -101,7 +100,7 @@ impl Shells {
     }
 }
 
-/// Writes to each entry of `to` the sum of the entries of `from` within `radius` on its line.
+/// Sums over a window of the given radius, for each position of each line of a grid.
 ///
 /// On a ring, a window continues around the end of the line. Neighbouring positions of a line are
 /// `stride` entries apart.

@@ -85,7 +85,8 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// Takes candidates of a base block in ascending order; returns whether the job then has enough.
+/// Takes candidate nodes of a base block in ascending order. Returns whether the job then lacks
+/// nothing.
 fn take_block(
     attempt: &mut Attempt<'_>,
     block: &NodeSet,

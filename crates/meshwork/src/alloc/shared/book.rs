@@ -26,11 +26,10 @@ pub struct SharedBook {
     tree: Option<SingleTree>,
     /// Nodes whose free amounts have changed, in the order of the changes.
     changes: Vec<u32>,
-    /// Number of changes that have been dropped from the start of `changes`.
+    /// Number of old changes that have been dropped from the book's list of changes.
     forgotten: usize,
     /// Requests with stored results, with the most recently used one at the end.
     requests: Vec<KnownRequest>,
-    /// Buffer for the choice of nodes, with one entry for each node.
     slots: Vec<u32>,
 }
 
@@ -41,7 +40,7 @@ struct KnownRequest {
     /// Whether the job could start on the empty machine; `None` if not yet examined.
     is_ever: Option<bool>,
     known: Option<Known>,
-    /// Number of changes, counted from the creation of the book, that `known` takes into account.
+    /// Number of the book's changes, since its creation, that the stored results take into account.
     seen: usize,
 }
 

@@ -8,7 +8,7 @@ use super::choose::{Attempt, Leave, Missing};
 pub(super) struct Candidates {
     /// Nodes on which at least a part of the job fits.
     pub all: NodeSet,
-    /// Candidates that must be taken first, because heavier candidates are needed too.
+    /// Candidates that must be taken first, because candidates of higher weight are needed too.
     pub forced: NodeSet,
     /// Number of candidates below each switch of a tree; `None` if it is not known yet.
     pub below: Option<Vec<i64>>,
@@ -17,7 +17,7 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// Collects candidates in order of weight, the lightest nodes first, until they suffice for the
+    /// Collects candidate nodes in order of weight, the lightest first, until they suffice for the
     /// job.
     pub(super) fn collect(
         attempt: &mut Attempt<'_>,
@@ -57,7 +57,7 @@ impl Candidates {
     /// Takes all candidates that must be taken first; returns the result if the attempt is then
     /// over.
     ///
-    /// Candidates of which the job can use nothing are removed from `forced`.
+    /// Candidates of which the job can use nothing are no longer among them.
     pub(super) fn take_forced(
         &mut self,
         attempt: &mut Attempt<'_>,

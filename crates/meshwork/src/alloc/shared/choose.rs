@@ -30,7 +30,7 @@ pub(super) enum Leave {
 pub(super) struct Missing {
     pub cpus: i64,
     pub cpus_at_most: i64,
-    /// Number of nodes that the attempt still has to take to reach its target.
+    /// Number of nodes that the job still lacks to reach the target of this attempt.
     pub nodes: i64,
     /// Number of nodes that the attempt still has to take to reach the minimum of the job.
     pub nodes_at_least: i64,
@@ -115,8 +115,6 @@ impl<'a> Attempt<'a> {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken)
     }
 
-    /// Whether the GPUs of the taken nodes, plus `more` further GPUs, reach the total that is
-    /// requested.
     pub(super) fn gpus_suffice(&self, more: u64) -> bool {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken + more)
     }
@@ -176,12 +174,12 @@ impl<'a> Attempt<'a> {
         available >= if want > least { nodes + least - want } else { nodes }
     }
 
-    /// Whether the attempt has reached its target numbers of nodes, CPUs and GPUs.
     pub(super) fn is_done(&self, missing: &Missing) -> bool {
         missing.nodes <= 0 && missing.cpus <= 0 && self.has_gpus()
     }
 
-    /// Whether the attempt may end because the job has its minimum number of nodes, CPUs and GPUs.
+    /// Whether node selection may end because the job has its minimum number of nodes, CPUs and
+    /// GPUs.
     pub(super) fn suffices(&self, missing: &Missing) -> bool {
         missing.nodes_at_least <= 0 && missing.cpus <= 0 && self.has_gpus()
     }
@@ -230,7 +228,7 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// Assigns GPUs of a node to the job, and subtracts the tasks on the node from `tasks`.
+    /// Assigns GPUs of a node to the job, and subtracts the tasks on the node from the job's tasks.
     ///
     /// Returns the number of CPUs used, or 0 if the job cannot use the node.
     fn take_gpus(&mut self, node: u32, cpus: u32, nodes_left: i64, tasks: &mut u64) -> u32 {
@@ -290,7 +288,8 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// On each socket of the taken nodes, drops the highest cores above the limit of the socket.
+    /// Drops the highest cores of each taken node's sockets, so that every socket meets its core
+    /// limit.
     pub(super) fn clip(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -308,7 +307,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Removes taken nodes on which no core is left for the job.
+    /// Removes chosen nodes on which no core is left for the job.
     pub(super) fn leave_out_empty(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -686,8 +685,7 @@ fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
     }
 }
 
-/// Takes nodes in order of weight, and within a weight those with the highest fraction of free
-/// CPUs.
+/// Takes nodes in order of weight, and nodes of equal weight by decreasing fraction of free CPUs.
 ///
 /// If several nodes were compared, the taken node is charged with the usable CPUs of the node that
 /// was examined last, as in Slurm 26.05.

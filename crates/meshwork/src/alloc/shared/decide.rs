@@ -263,7 +263,7 @@ impl SharedLookup {
         give(machine, needs, self.order, holdings, &chosen).map(|(_, grants)| grants)
     }
 
-    /// Updates `near` in the way in which Slurm 22.05 does when it checks whether a job could ever
+    /// Updates the counts of near GPUs as Slurm 22.05 does when it checks whether a job could ever
     /// start.
     pub fn ask_ever(
         &self,

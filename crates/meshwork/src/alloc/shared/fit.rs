@@ -1,4 +1,4 @@
-//! Fit of a job on one shared node: the cores and GPUs of the node that the job could take.
+//! Fit of a job on one shared node: the cores and GPUs that the job could take there.
 
 use super::cores::CoreSet;
 use super::holdings::Free;
@@ -23,7 +23,7 @@ pub(super) struct Fit {
     pub core_limits: Sockets,
     /// Number of GPUs of the node that the job could use.
     pub gpus: u64,
-    /// Value that `gpus` had when cores were selected for the first time.
+    /// Number of GPUs that the job could use when cores were selected for the first time.
     gpus_before: Option<u64>,
     /// Maximum number of GPUs that the job may take of the node; 0 without a limit.
     gpu_cap: u64,
@@ -38,7 +38,7 @@ pub(super) struct Fit {
     ///
     /// After a failed attempt, a node with a low product is left out first.
     pub product: u64,
-    /// Number of CPUs that the job needs for the GPUs that it takes of the node.
+    /// Number of CPUs that the job needs for the GPUs that it takes on the node.
     pub gpu_cpus: u32,
     /// Maximum number of tasks that the cores and GPUs of the node allow.
     pub task_limit: u32,
@@ -191,7 +191,7 @@ impl Fit {
         Some(fit)
     }
 
-    /// Number of GPUs near the job's cores, which is contained in `weight`.
+    /// Number of GPUs near the job's cores, which the lowest byte of the node's weight encodes.
     pub(super) fn near(&self) -> u8 {
         0xff - (self.weight & 0xff) as u8
     }
@@ -444,8 +444,8 @@ impl Picking<'_> {
 
     /// Number of CPUs for each GPU of the job; 0 if none is set.
     ///
-    /// If neither the request nor the partition sets it, it is derived in the first pass from the
-    /// numbers of tasks and GPUs. Tasks are then put near their GPUs.
+    /// If neither the request nor the partition sets the number, the first of two passes over the
+    /// cores derives it from the numbers of tasks and GPUs. Tasks are then put near their GPUs.
     fn cpus_per_gpu(&mut self) -> u32 {
         let (gpus, cpt) = (self.gpus, self.needs.cpt);
         if gpus.any_cpus() > 0 {

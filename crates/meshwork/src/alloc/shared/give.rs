@@ -14,9 +14,7 @@ struct Share {
     cpus: u32,
     tasks: u32,
     gpus: u64,
-    /// Number of GPUs that the job gets on the node.
-    ///
-    /// It may exceed the number of bits in `gpus` if the GPUs of the node are only counted.
+    /// Number of GPUs that the job gets on the node, including GPUs that the machine only counts.
     gpu_count: u64,
     /// Maximum number of GPUs, as determined when the nodes were chosen.
     gpu_limit: u64,
@@ -68,7 +66,6 @@ pub(super) fn give(
     Some((tasks, grants))
 }
 
-/// Number of tasks of the job if it runs on `nodes` nodes.
 fn task_count(needs: &Needs, nodes: u32) -> u32 {
     if needs.tpn > 0 {
         return needs.tpn.saturating_mul(nodes);
@@ -295,7 +292,7 @@ impl<'a> GpuPick<'a> {
         u64::from(self.picked.count_ones())
     }
 
-    /// GPUs near a socket, whether free or not, as bits; `None` asks for GPUs near all sockets.
+    /// GPUs near a socket, free or not, as bits; for `None`, the GPUs that are near all sockets.
     fn at(&self, socket: Option<u32>) -> u64 {
         let records = self.kind.gpus.iter();
         let records = records.filter(|record| self.model.is_none() || record.model == self.model);

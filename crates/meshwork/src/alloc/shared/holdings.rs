@@ -162,7 +162,7 @@ struct Index {
     /// All nodes, ordered by weight and then by number.
     order: Vec<u32>,
     place: Vec<u32>,
-    /// Free amounts at several levels.
+    /// Free amounts of the nodes as a tree of maxima.
     ///
     /// The first level has the free amounts of each node, in the order of `order`. Each entry of a
     /// further level has the maxima of [`FAN`] entries of the level before it.
@@ -181,7 +181,7 @@ impl Index {
         Index { order, place, levels }
     }
 
-    /// Sets the free amounts of the node at position `place` in `order`, in **O(log n)**.
+    /// Sets the free amounts of the node at a position in the order of nodes, in **O(log n)**.
     fn set(&mut self, place: usize, amounts: Least) {
         self.levels[0][place] = amounts;
         let mut at = place;

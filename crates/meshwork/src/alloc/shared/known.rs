@@ -55,7 +55,7 @@ struct Pass {
     gpus: u64,
 }
 
-/// Stored amounts of one node that the job could take.
+/// Amounts of one node that the job could take, stored for later searches.
 #[derive(Clone, Copy, Debug)]
 struct KnownFit {
     weight: u64,
@@ -64,8 +64,7 @@ struct KnownFit {
     passes: [Pass; 2],
 }
 
-/// Number of nodes on which a part of the job fits, and the CPUs and GPUs that it could take of
-/// them.
+/// Number of nodes on which a part of the job fits, and the CPUs and GPUs that it could take there.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     nodes: i64,
@@ -75,17 +74,17 @@ struct Sums {
 
 #[derive(Clone, Debug)]
 struct KnownClass {
-    /// Number of nodes of one weight that may be taken.
+    /// Number of nodes with the weight of this class that the job may take.
     open: u32,
-    /// Totals over the nodes of this weight, for each of the two passes.
+    /// Totals over nodes of equal weight: with cores near the GPUs only, and with any cores.
     sums: [Sums; 2],
-    /// Nodes of this weight on which a part of the job fits in the first pass.
+    /// Nodes of one node weight on which a part of the job fits with only the cores near its GPUs.
     usable: NodeSet,
-    /// Number of usable nodes of this weight below each switch.
+    /// Number of usable nodes of one node weight below each switch.
     below: Vec<i64>,
 }
 
-/// For one request, the amounts that the job could take of each node, with totals over nodes.
+/// For one request, the resources that the job could take on each node, with totals over nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     least: Least,
@@ -135,8 +134,9 @@ impl Known {
         known
     }
 
-    /// Examines a changed node, in **O(h + log w)** for *h* levels of switches and *w* distinct
-    /// weights.
+    /// Updates what is known about a node after a change of the node.
+    ///
+    /// Takes **O(h + log w)** for *h* levels of switches and *w* distinct weights.
     pub(super) fn update(
         &mut self,
         machine: &SharedMachine,
@@ -195,8 +195,9 @@ impl Known {
         idle.as_ref().map(|(_, known)| *known)
     }
 
-    /// Amounts that the job could take of a node after the first pass; `None` if it could take
-    /// nothing.
+    /// Resources of a node that a job could take, after a first selection of cores.
+    ///
+    /// `None` if the job could take nothing.
     pub(super) fn fit(
         &self,
         machine: &SharedMachine,
@@ -305,8 +306,9 @@ impl Known {
     }
 }
 
-/// Computes the amounts that a job could take of a node after the first pass, and the values to
-/// store.
+/// Computes the resources that a job could take on one node, and the values to store.
+///
+/// The resources are those after the first of two passes that select the node's cores.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -334,7 +336,7 @@ fn known_fit(
 }
 
 impl KnownClass {
-    /// Adds the amounts that a job could take of a node to the totals; subtracts them if `sign` is
+    /// Adds the amounts that a job could take on a node to the totals; subtracts them if `sign` is
     /// −1.
     fn count(&mut self, fit: &KnownFit, list: &Tree, node: u32, leaf: usize, sign: i64) {
         self.open = self.open.wrapping_add_signed(sign as i32);

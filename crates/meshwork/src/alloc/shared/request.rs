@@ -110,7 +110,7 @@ pub(super) struct Needs {
     pub min_nodes: u32,
     /// Maximum number of nodes of the job; `u32::MAX` without a limit.
     pub max_nodes: u32,
-    /// Number of nodes at which an attempt to choose nodes aims.
+    /// Number of nodes that an attempt to choose nodes aims for.
     pub want: u32,
     pub min_cpus: u32,
     /// Minimum number of CPUs on each node of the job.

@@ -113,7 +113,7 @@ struct Buddy<L> {
 /// The block with the number `index` in the list of dimension *k* begins at the node `index` · 2ᵏ.
 trait BlockLists: Send + Clone + 'static {
     fn empty(dimension: u32) -> Self;
-    /// Dimensions of which the list is not empty, as bits.
+    /// Bit set of the dimensions for which the lists contain a block.
     fn filled(&self) -> u32;
     /// Number of the block of the given dimension that is taken first; `None` if the list is empty.
     fn first(&self, dimension: u32) -> Option<u32>;
@@ -233,7 +233,7 @@ struct Sorted {
 #[derive(Clone, Default)]
 struct BlockSet {
     words: Vec<u64>,
-    /// One bit for each entry of `words`: 1 if the entry is not 0.
+    /// One bit for each word of the set: 1 if the word is not 0.
     summary: Vec<u64>,
     count: u32,
 }
@@ -293,7 +293,7 @@ impl BlockLists for Sorted {
 struct Stacks {
     /// For each dimension, the first node of the block that was inserted last.
     heads: Vec<u32>,
-    /// For each node, the block in a list that begins at this node.
+    /// For each node, the block that begins there and is in one of the lists of free blocks.
     blocks: Vec<Listed>,
     filled: u32,
 }

@@ -24,7 +24,8 @@ pub(crate) struct CubeLists {
     whole: u32,
     split: SplitRule,
     lists: Vec<BTreeSet<Subcube>>,
-    /// For each mask of dimensions, the number of subcubes in the lists that extend along them.
+    /// For each mask of dimensions, the number of listed subcubes that extend along these
+    /// dimensions.
     masks: BTreeMap<u32, u32>,
 }
 
@@ -62,7 +63,7 @@ impl CubeLists {
         }
     }
 
-    /// The subcube in the lists that contains the whole of `cube`; `None` if no single subcube
+    /// Subcube in the lists that contains the whole of a given subcube; `None` if no single one
     /// does.
     fn holder(&self, cube: Subcube) -> Option<Subcube> {
         let masks = self.masks.keys().filter(|&mask| cube.mask & !mask == 0);
@@ -135,7 +136,7 @@ impl CubeLists {
         }
     }
 
-    /// Puts the nodes of a released placement in the lists.
+    /// Puts the nodes of a released placement into the lists of free subcubes.
     ///
     /// If the machine is then empty, the lists are reset. Without the reset, subcubes that cannot
     /// be merged in pairs would be separate for ever.
@@ -154,7 +155,8 @@ impl CubeLists {
         self.lists.iter().flatten().copied().map(number).collect()
     }
 
-    /// Restores lists that were saved; the site must have the same free nodes as at that time.
+    /// Restores saved lists of free subcubes. The free nodes of the site must be the same as when
+    /// the lists were saved.
     ///
     /// # Errors
     /// If the saved subcubes do not contain each free node exactly once.

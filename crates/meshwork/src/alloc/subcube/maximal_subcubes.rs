@@ -110,8 +110,7 @@ struct Greedy {
 }
 
 impl Greedy {
-    /// Of the subcubes of the maximal set with at least dimension `k`, the first of the smallest
-    /// ones.
+    /// First of the smallest subcubes of the maximal set that have at least dimension `k`.
     fn smallest(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
         self.search.first(free, k)?;
         let largest = self.search.largest(free)?;
@@ -194,8 +193,7 @@ impl<'a> Neighbours<'a> {
         Neighbours { cubes, is_there: vec![true; cubes.len()], at_node, found: Vec::new() }
     }
 
-    /// Indices of the subcubes that overlap the subcube `i` and have not been removed, in ascending
-    /// order.
+    /// Indices of the remaining subcubes that overlap a given one, in ascending order.
     fn of(&mut self, i: usize) -> &[usize] {
         let (cube, found) = (self.cubes[i], &mut self.found);
         found.clear();

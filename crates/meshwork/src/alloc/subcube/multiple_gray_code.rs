@@ -54,7 +54,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Largest supported dimension of a hypercube. There, 184,756 Gray codes are needed.
+/// Largest supported dimension of a hypercube, for which 184,756 Gray codes are needed.
 const MAX_DIMENSIONS: u32 = 20;
 
 /// Multiple Gray codes strategy, which tries the codes in the order of [`symmetric_chains`].

@@ -58,18 +58,19 @@ fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32
     listed.next().unwrap_or(among.ilog2())
 }
 
-/// Subcube `part` that is taken out of the subcube `from` of the lists.
+/// Subcube taken out of a free subcube of the lists. The rest of the free subcube is returned to
+/// the lists.
 struct Carved {
     from: Subcube,
     part: Subcube,
-    /// Remaining parts of `from`, which have been put in the lists.
+    /// Parts of the split subcube that were put back into the lists.
     others: Vec<Subcube>,
 }
 
 impl Noncubic {
-    /// Takes a subcube of dimension `k` from the lists.
+    /// Takes a subcube of dimension `k` from the lists of free subcubes.
     ///
-    /// If possible, it is adjacent to a subcube in `taken`.
+    /// If possible, the subcube is adjacent to a subcube in `taken`.
     fn carve(&mut self, k: u32, taken: &[Carved]) -> Option<Carved> {
         let is_near = |cube: Subcube| taken.iter().any(|other| cube.is_next_to(other.part));
         let j = self.lists.smallest_from(k)?;

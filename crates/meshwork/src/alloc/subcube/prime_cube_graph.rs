@@ -60,7 +60,8 @@ static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
 /// Largest supported dimension of a hypercube.
 ///
-/// At this dimension, a hypercube with half of its nodes free has several hundred thousand primes.
+/// At this dimension, a hypercube with half of its nodes free has several hundred thousand primes
+/// (free subcubes that lie in no larger free subcube).
 const MAX_DIMENSION: u32 = 17;
 
 /// The prime-cube graph strategy. A prime is a free subcube that lies in no larger free subcube.
@@ -76,10 +77,10 @@ const MAX_DIMENSION: u32 = 17;
 struct PrimeCubeGraph {
     several: bool,
     search: CubeSearch,
-    /// Free nodes at the time when `primes` was computed.
+    /// Free nodes at the time when the prime subcubes were last computed.
     of: NodeSet,
     primes: Vec<Subcube>,
-    /// For each node, the number of primes that contain it.
+    /// For each node, the number of primes (maximal free subcubes) that contain it.
     covering: Vec<u32>,
 }
 
@@ -96,12 +97,15 @@ impl PrimeCubeGraph {
         }
     }
 
-    /// Number of primes that contain `node`, minus 1 for the prime that is considered.
+    /// Number of primes (maximal free subcubes) that contain `node`, without the one considered.
     fn others(&self, node: Node) -> u32 {
         self.covering[node as usize] - 1
     }
 
-    /// Selects a subcube of dimension `k` within one of the primes for which `among` is true.
+    /// Selects a subcube of dimension `k` inside one of the prime subcubes for which `among` is
+    /// true.
+    ///
+    /// A prime subcube is free and lies in no larger free subcube.
     fn choose_one(&self, k: u32, among: impl Fn(&Subcube) -> bool) -> Option<Subcube> {
         let eligible = || self.primes.iter().filter(|p| p.dimension() >= k && among(p));
         let least = eligible().map(|prime| prime.dimension()).min()?;
@@ -140,7 +144,7 @@ impl PrimeCubeGraph {
         Some(placement)
     }
 
-    /// The first free subcube of dimension `k` that contains at least one node in `near`.
+    /// First free subcube of dimension `k` with at least one node of a given set.
     fn first_that_meets(&mut self, near: &NodeSet, free: &NodeSet, k: u32) -> Option<Subcube> {
         let mut best: Option<Subcube> = None;
         self.search.for_each_mask(free, k, |bases| {
@@ -179,7 +183,7 @@ fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     large
 }
 
-/// All nodes that are neighbours of a node in the given set; they may be in the set themselves.
+/// Nodes with at least one neighbour in the given set. They may be in the set themselves.
 fn beside(nodes: &NodeSet, whole: u32) -> NodeSet {
     let mut beside = NodeSet::empty(nodes.universe());
     neighbours(nodes.words(), 0..whole, beside.words_mut());

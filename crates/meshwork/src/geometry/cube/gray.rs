@@ -27,7 +27,7 @@ impl GrayCode {
         &self.order
     }
 
-    /// Mask of the `dimension` dimensions that change most often.
+    /// Mask of the dimensions that change most often along the Gray code, as many as `dimension`.
     pub(crate) fn prefix(&self, dimension: u32) -> u32 {
         self.order[..dimension as usize].iter().map(|d| 1 << d).sum()
     }

@@ -116,7 +116,7 @@ impl CubeSearch {
     }
 }
 
-/// The bases of all free subcubes along the dimensions of one mask, as bits of words.
+/// Bit set of the bases of all free subcubes along the dimensions of one mask.
 ///
 /// A bit's place within its word gives the coordinates of the base along the six lowest dimensions.
 /// The index of the word gives its coordinates along the higher dimensions that are not in the
@@ -145,8 +145,9 @@ impl Bases<'_> {
     }
 }
 
-/// Lowest node that the word with index `index` stands for. The bits of the index are spread over
-/// the dimensions from 6 on that are not in the mask.
+/// Lowest node that one word of the bit set of subcube bases stands for.
+///
+/// The bits of the word's index are spread over the dimensions from 6 on that are not in the mask.
 fn spread(index: u32, mask: u32, whole: u32) -> Node {
     let (mut rest, mut base) = (index, 0);
     for d in (6..whole).filter(|d| mask >> d & 1 == 0) {
@@ -156,8 +157,10 @@ fn spread(index: u32, mask: u32, whole: u32) -> Node {
     base
 }
 
-/// Visits each mask that adds `wanted` dimensions below `undecided` to `mask` and has a free
-/// subcube. `words` has the bases of the free subcubes along `mask`.
+/// Visits each mask that consists of `mask` and `wanted` more dimensions, and has a free subcube.
+///
+/// A mask is the set of dimensions of a subcube. The additional dimensions lie below `undecided`.
+/// `words` has the bases of the free subcubes along `mask`.
 fn descend(
     words: &[u64],
     buffer: &mut [u64],
@@ -193,9 +196,10 @@ fn descend_to_every_mask(
     }
 }
 
-/// Intersects the two halves of `words` along dimension `d`; `None` if the result is empty. The
-/// result is written to the front of `buffer`. The unused rest of `buffer` is returned too. No
-/// dimension below `d` may have been folded before.
+/// Intersects the two halves of a bit set along a dimension; `None` if the result is empty.
+///
+/// The result is written to the front of `buffer`, and the unused rest of `buffer` is returned too.
+/// No lower dimension may have been folded before.
 fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'a mut [u64])> {
     let length = if d < 6 { words.len() } else { words.len() / 2 };
     let (folded, buffer) = buffer.split_at_mut(length);

@@ -17,8 +17,10 @@ impl Iterator for Bits {
     }
 }
 
-/// The lowest number that is in the set `word` and at least `from`. If there is none, the lowest
-/// number of the set, which must not be empty.
+/// Lowest number of a set of bits that is at least `from`; without one, the lowest number of the
+/// set.
+///
+/// The set must not be empty.
 pub(super) fn first_from(word: u64, from: u8) -> usize {
     let above = word & (u64::MAX << from);
     (if above == 0 { word } else { above }).trailing_zeros() as usize

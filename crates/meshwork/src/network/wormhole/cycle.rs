@@ -38,7 +38,7 @@ struct Lane {
     left: u32,
     /// Number of flits in the buffer.
     present: u32,
-    /// Output lane that the router granted to the first packet in the lane.
+    /// Output lane that the router has granted to the first packet of the input lane.
     out: u8,
 }
 
@@ -103,8 +103,7 @@ pub(super) struct CycleEngine {
     source_credits: Vec<u32>,
     sending: BitSet,
     turns: Turns,
-    /// Processors to be asked for a packet in this cycle. `asking_next` has the processors to be
-    /// asked in the next cycle.
+    /// Processors that are asked for a packet in this cycle; `asking_next` is for the next cycle.
     asking: Vec<Node>,
     asking_next: Vec<Node>,
     later: Calendar,
@@ -322,7 +321,6 @@ impl CycleEngine {
         self.scratch.numbers = returns;
     }
 
-    /// Asks the processors that are due in this cycle for packets, and starts these packets.
     fn start_packets(&mut self, load: &mut impl Load) {
         let mut asking = std::mem::take(&mut self.asking);
         self.later.take(self.now, &mut asking);
@@ -506,7 +504,7 @@ impl CycleEngine {
         }
     }
 
-    /// Moves the second packet of a lane to the front. The first packet, `gone`, has left the lane.
+    /// Moves the second packet of a lane to the front, after the first packet has left the lane.
     fn advance(&mut self, at: u32, gone: PacketId) {
         let next = std::mem::replace(&mut self.packets.behind[gone as usize], NONE);
         let lane = &mut self.lanes[at as usize];

@@ -240,8 +240,6 @@ impl Fabric {
         route
     }
 
-    /// Properties of a route on which packet times depend: its number of links, and which are
-    /// global.
     pub(super) fn way(&self, route: &[Leg]) -> Way {
         let mut way = Way::default();
         if !self.has_global {

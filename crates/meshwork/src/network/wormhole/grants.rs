@@ -7,8 +7,9 @@ use crate::topology::wires::Router;
 
 const NONE: u8 = u8::MAX;
 
-/// A request: the head of the packet in input lane `lane` needs an output lane. Any lane of class
-/// `class` of the output port `port` can be granted.
+/// Request for an output lane, made by the head of the packet in an input lane.
+///
+/// Any lane of class `class` of the output port `port` can be granted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) lane: u32,
@@ -37,7 +38,7 @@ pub(super) struct Grants {
     free: Vec<u64>,
     /// For each router, a mask of the groups of lanes for which heads of packets wait.
     wanted: Vec<u64>,
-    /// Routers in which lanes were requested or released since the last decisions.
+    /// Routers in which lanes were requested or released since lanes were last granted.
     stirred: BitSet,
     fifo: Vec<Queue>,
     /// For each waiting lane, the lane behind it in the queue for its group of output lanes.

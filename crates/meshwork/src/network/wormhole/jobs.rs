@@ -25,11 +25,12 @@ struct Jobs {
     messaging: Messaging,
     grid: Grid,
     flits: u64,
-    /// For each node, the jobs that have processes on the node. A job is given by its slot, which
-    /// is a small number unique among running jobs. Beside the slot is the rank of one of the job's
-    /// processes on the node. If the job has more processes than nodes, it may have further
-    /// processes there: their ranks are larger by multiples of the number of nodes in
-    /// [`Run::nodes`].
+    /// For each node, the slot of each job on the node, and the rank of one of the job's processes
+    /// there.
+    ///
+    /// A slot is a small number that is unique among running jobs. If a job has more processes than
+    /// nodes, the ranks of its further processes on the node are larger by multiples of the number
+    /// of nodes in [`Run::nodes`].
     holders: Vec<SmallVec<[(u32, u32); 2]>>,
     runs: Vec<Option<Run>>,
     /// For each slot, the number of stopped runs that had the slot before, modulo 2¹⁶. The slot is
@@ -42,8 +43,9 @@ struct Jobs {
 
 struct Run {
     key: RunKey,
-    /// Number of stopped runs that had the slot of this run before it. By this number, late
-    /// messages of a stopped run are told from messages of this run.
+    /// Number of stopped runs that had the slot of this run before it.
+    ///
+    /// The number tells late messages of a stopped run from messages of this run.
     number: u16,
     start: Cycle,
     plan: Plan,
@@ -230,8 +232,10 @@ impl Network for JobNetwork {
         Ok(())
     }
 
-    /// Moves a job to other nodes. Messages in flight still go to their old destinations. No
-    /// process sends for `more` cycles. The rate is ignored, because it does not affect messages.
+    /// Moves a job to other nodes. Messages in flight still go to their old destinations.
+    ///
+    /// No process sends for a given number of cycles. The job's rate of work has no effect on
+    /// messages.
     fn change(
         &mut self,
         now: Time,

@@ -147,7 +147,7 @@ pub enum Lanes {
 pub struct WormholeConfig {
     /// Simulator, ProcSimity or BookSim, whose router timing is used.
     pub preset: Preset,
-    /// Cycles in which a router of ProcSimity routes a head.
+    /// Number of cycles that a router of ProcSimity takes to route the head of a packet.
     pub router_delay: u32,
     /// Flits in a packet, including the head and the tail.
     pub packet_length: u32,
@@ -448,7 +448,6 @@ impl Engine {
     }
 }
 
-/// The links of a machine as tables, on which flits are simulated.
 fn wires(topology: &Topology, setting: &WormholeConfig) -> Result<Fabric, Problem> {
     let fabric = outline(topology, setting)?;
     setting.check_lanes(topology, &fabric)?;

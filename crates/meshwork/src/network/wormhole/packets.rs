@@ -21,8 +21,7 @@ pub(super) struct Packets {
     alone: Alone,
     list: Vec<Packet>,
     legs: Vec<Leg>,
-    /// Number of entries of `legs` that are reserved for each packet. It is enough for the longest
-    /// route.
+    /// Number of legs that are reserved for the route of each packet; enough for the longest route.
     stride: usize,
     vacant: Vec<PacketId>,
     /// For each packet, the packet behind it in the lane that holds its tail.
@@ -40,8 +39,8 @@ struct Packet {
     exit: u16,
     /// The class of lanes in which the packet leaves the last router.
     class: u8,
-    /// Index of the current leg of the route. A leg is a sequence of links in one direction. `legs`
-    /// is the number of legs of the route.
+    /// Index of the current leg of the packet's route. A leg is a sequence of links in one
+    /// direction.
     leg: u8,
     legs: u8,
     /// Number of links that the packet has yet to cross on the present leg of its route.

@@ -47,7 +47,8 @@ pub(super) struct Timing {
     /// `global` has the extra cycles over a global link.
     pub(super) local: Cycle,
     pub(super) global: Cycle,
-    /// Whether a processor accepts a flit only if it has given a credit for it, as a router does.
+    /// Whether a processor, like a router, accepts a flit only if it has given a credit for the
+    /// flit.
     pub(super) sink_has_credits: bool,
     pub(super) arbitration: Arbitration,
 }
@@ -93,12 +94,11 @@ impl Timing {
         if link < 8 && way.global >> link & 1 == 1 { self.global } else { self.local }
     }
 
-    /// Cycles that a packet takes over the links of a route in an empty network. The cycles are
-    /// counted from when the packet reaches the front of its processor's queue to the arrival of
-    /// its tail. Buffers have space for `buffer` flits. The head goes through one router more than
-    /// there are links. The remaining flits follow, one in a cycle, unless buffers are too short
-    /// for a credit to return in time. If links differ in length and buffers are short, the order
-    /// of the links matters. Times are then computed flit by flit.
+    /// Cycles that a packet takes over the links of a route in an empty network.
+    ///
+    /// The cycles are counted from when the packet reaches the front of its processor's queue to
+    /// the arrival of its tail. Buffers have space for `buffer` flits. If links differ in length
+    /// and buffers are short, times are computed flit by flit.
     pub(super) fn zero_load(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         let (body, buffer) = (Cycle::from(flits - 1), Cycle::from(buffer));
         let (links, global) = (Cycle::from(way.links), Cycle::from(way.global.count_ones()));

@@ -13,7 +13,7 @@ pub(super) struct Turns(Vec<NextTurn>);
 
 #[derive(Clone, Copy, Debug)]
 struct NextTurn {
-    /// Cycle in which the processor is asked; `Cycle::MAX` if no such cycle is known.
+    /// Cycle in which the processor is asked for its next packet; `Cycle::MAX` if unknown.
     at: Cycle,
     /// Whether the processor waits and can be woken. A processor that sends a packet does not wait.
     waits: bool,
@@ -25,9 +25,10 @@ impl Turns {
         Turns(vec![NextTurn { at: Cycle::MAX, waits: true }; nodes])
     }
 
-    /// Wakes a processor. Returns whether the caller must add an event in cycle `now`, in which the
-    /// processor is asked. No event is needed if the processor does not wait, or is asked in this
-    /// cycle anyway.
+    /// Wakes a processor that waits to send its next packet.
+    ///
+    /// Returns whether the caller must add an event for the processor in cycle `now`. No event is
+    /// needed if the processor does not wait, or already has one in this cycle.
     pub(super) fn wake(&mut self, node: Node, now: Cycle) -> bool {
         let turn = &mut self.0[node as usize];
         let is_woken = turn.waits && turn.at > now;

@@ -26,11 +26,12 @@ const RELEASE: u32 = 1 << 30;
 const TURN: u32 = 2 << 30;
 const DELIVERY: u32 = 3 << 30;
 
-/// A buffer, and the known times of the flits that go through it. The ring of times has one entry
-/// for each flit for which the buffer has space. At first the entry is the arrival time of a flit.
-/// When the departure of this flit is known, the entry becomes the time from which another flit can
-/// use its place. A `Lane` is aligned so that it never crosses a border between lines of the
-/// processor's cache, because fetching lanes takes most of the time.
+/// Buffer with the known times of the flits that go through it.
+///
+/// The ring of times has one entry for each flit for which the buffer has space. An entry is the
+/// arrival time of a flit and, once the flit's departure is known, the time from which another flit
+/// can use its place. A `Lane` is aligned so that it never crosses a border between cache lines,
+/// because fetching lanes takes most of the time.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Lane {
@@ -40,8 +41,9 @@ struct Lane {
     left: u32,
     /// Number of flits whose arrival times are known, but whose departure times are not.
     present: u32,
-    /// Place in the ring of times at which the arrival of the next flit is stored. `head` is the
-    /// place of the flit that leaves next.
+    /// Index in the ring buffer of arrival times at which the arrival of the next flit is stored.
+    ///
+    /// `head` is the index of the flit that leaves next.
     tail: u32,
     head: u32,
     /// The buffer into which the first packet of this buffer moves next. `feeder` is the buffer
@@ -49,7 +51,7 @@ struct Lane {
     target: u32,
     feeder: u32,
     output: u32,
-    /// Extra cycles of the link that leads to this buffer, compared with latency 1.
+    /// Number of cycles by which the latency of the link to this buffer exceeds 1.
     length: u32,
     /// The earliest departure time of the next flit, as far as it depends on this buffer alone.
     from: Cycle,
@@ -66,9 +68,10 @@ pub(super) struct WormEngine {
     flits: u32,
     buffer: u32,
     shift: u32,
-    /// Position, among the lanes of a router, of the first lane that leads to a processor. Only
-    /// routers with nodes have such lanes. The lanes of these routers have an index below `homes`
-    /// among all lanes.
+    /// Position, among the lanes of a router, of the first lane that leads to a processor.
+    ///
+    /// Only routers with nodes have such lanes. Among all lanes, the lanes of these routers have an
+    /// index below `homes`.
     local: u32,
     homes: u32,
     /// Index of the first sink (a processor as receiver) in the list of lanes. `sources` is the
@@ -282,10 +285,10 @@ impl WormEngine {
         }
     }
 
-    /// Computes when flits leave the buffer `at`, for as many flits as the next buffer has space
-    /// for. If flits leave, the buffer `at` has space again. So the function returns the buffer
-    /// before it, which can now send flits to `at`. Returns `None` if no flit leaves or no buffer
-    /// sends to `at`.
+    /// Computes when flits leave a buffer, for as many flits as the next buffer has space for.
+    ///
+    /// The result is the buffer before it, which can now send flits to it; `None` if no flit leaves
+    /// or there is no such buffer.
     fn advance(&mut self, at: u32) -> Option<u32> {
         let Lane { target, left, present, .. } = self.lanes[at as usize];
         if target == NONE {
@@ -381,7 +384,7 @@ impl WormEngine {
         lane.back = packet;
     }
 
-    /// Records that the tail of a lane's first packet leaves in the cycle before cycle `free`.
+    /// Records that the tail of the first packet leaves a lane in the cycle before `free`.
     fn pass_tail(&mut self, at: u32, packet: PacketId, output: u32, free: Cycle) {
         let target = std::mem::replace(&mut self.lanes[at as usize].target, NONE);
         self.lanes[target as usize].feeder = NONE;

@@ -83,8 +83,8 @@ named!(MetricEntry);
 pub enum Measure {
     /// Mean of a quantity over the finished jobs. Jobs for which the quantity is NaN are skipped.
     Mean(Quantity),
-    /// Mean of a function of the job over the finished jobs. Jobs for which its value is NaN are
-    /// skipped.
+    /// Mean of a function of a job, over the finished jobs. Jobs for which the function returns NaN
+    /// are skipped.
     PerJob(fn(&Running, Time, &Rules) -> f64),
     /// Ratio of two sums over the finished jobs. The function returns what a job adds to the
     /// numerator and to the denominator. If one of the two is NaN, the job is skipped.

@@ -24,20 +24,21 @@ struct NodeRatio {
     /// Types of nodes of all sites; `None` if jobs do not share nodes.
     types: Option<Arc<NodeTypes>>,
     of: OfNode,
-    /// Contributions of each node to the two sums, by site and node.
+    /// Contributions of each node to the two sums of a ratio, by site and node.
     nodes: Vec<Vec<[f64; 2]>>,
     sums: [f64; 2],
     is_sum: bool,
     area: f64,
     time: f64,
-    /// Requests of jobs that have arrived. The function `of` is rebuilt from them now and then.
+    /// Requests of arrived jobs, from which the function `of` is rebuilt from time to time.
+    ///
     /// `None` if `of` does not depend on requests.
     typical: Option<Learned>,
 }
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of entries of `jobs` at which the function `of` is rebuilt next.
+    /// Number of stored requests at which the function of a node is rebuilt from them next.
     due: usize,
 }
 
@@ -130,8 +131,9 @@ impl Gauge for NodeRatio {
     }
 }
 
-/// Gauge: share of a resource that jobs hold. `kind` returns its free amount and whole amount on a
-/// node.
+/// Gauge of the share of a resource that jobs hold.
+///
+/// The function `kind` returns the free amount and the whole amount of the resource on a node.
 fn allocated(machine: &[Topology], kind: fn(&NodeAmounts<'_>) -> (u32, u32)) -> Box<dyn Gauge> {
     let of = move |node: &NodeAmounts<'_>| {
         let (free, own) = kind(node);
@@ -178,7 +180,7 @@ allocation!(MEM_ALLOCATION, "mem", "memory", mem);
 allocation!(GPU_ALLOCATION, "gpu", "GPUs", gpu);
 allocation!(OTHER_ALLOCATION, "other", "units of the fourth kind", other);
 
-/// Gauge: for one resource, mean share of the machine for which running jobs ask.
+/// Gauge of the mean share of one resource of the machine that running jobs request.
 struct Asked {
     kind: usize,
     own: f64,
@@ -319,7 +321,7 @@ pub(super) static FGD_FRAGMENTATION: MetricEntry = MetricEntry::new(
     }),
 );
 
-/// Function that returns a node's free GPUs of no use to a typical task, and all GPUs of the node.
+/// Function that returns, for a node, the free GPUs useless to a typical task, and all GPUs.
 ///
 /// Both are in thousandths of a GPU. The first is an expected value over the typical tasks.
 fn unusable(typical: TypicalTasks) -> OfNode {
@@ -366,8 +368,9 @@ stranded!(STRANDED_CPU, "cpu", "cores", 0);
 stranded!(STRANDED_MEM, "mem", "units of memory", 1);
 stranded!(STRANDED_GPU, "gpu", "GPUs", 2);
 
-/// Function that returns over how many islands, nodes, leaves or blocks a job's cores are spread.
-/// `place` returns the island, node, leaf or block of a cell of a node.
+/// Function that returns how many islands, nodes, leaves or blocks the cores of a job span.
+///
+/// `place` maps a node and the index of a resource on it to an island, node, leaf or block.
 fn spread(machine: &[Topology], place: fn(&Topology, u32, u16) -> Option<u32>) -> JobValue {
     let machine = machine.to_vec();
     Box::new(move |running, _, _| {

@@ -14,10 +14,12 @@ pub(super) struct Freed {
     pub(super) until: Time,
     /// Maximum number of free nodes during the interval; `i64::MAX` until it is computed.
     pub(super) most: i64,
-    /// Larger of the numbers of free nodes right before and right after the interval.
+    /// Number of free nodes right before or right after the interval, whichever is larger.
     pub(super) beside: i64,
-    /// Number of the row whose job left the nodes by moving in this pass; otherwise `u64::MAX`.
-    /// Rows with greater numbers are checked after the move, in the same pass.
+    /// Number of the row whose job freed the nodes by moving in this pass; otherwise `u64::MAX`.
+    ///
+    /// A row is a group of equal waiting jobs. Rows with greater numbers are checked after the
+    /// move, in the same pass.
     pub(super) by: u64,
 }
 
@@ -28,9 +30,10 @@ impl Freed {
         Freed { from, until, most, beside, by }
     }
 
-    /// Whether nodes that became free in this interval may give a job of `row` an earlier start. If
-    /// too few nodes are free right before and after the interval, it must last for the run time or
-    /// reach a reserved start.
+    /// Whether nodes that became free in this interval may let the jobs of `row` start earlier.
+    ///
+    /// If too few nodes are free right before and after the interval, it must last for the run time
+    /// or reach a reserved start.
     fn may_be_of_use_to(&self, row: &Row) -> bool {
         let count = row.count as i64;
         self.most >= count
@@ -41,7 +44,7 @@ impl Freed {
     }
 }
 
-/// Classes of rows whose jobs need equally many nodes, so that gaps are searched once for all.
+/// Classes of rows of waiting jobs that need equally many nodes, so that gaps are searched once.
 #[derive(Default)]
 pub(super) struct Classes {
     classes: Vec<Class>,
@@ -51,9 +54,10 @@ pub(super) struct Classes {
 
 #[derive(Default)]
 struct Class {
-    /// Number of the last compression pass in which `gaps` were searched.
+    /// Number of the last compression pass in which the gaps of this class were searched.
     pass: u64,
-    /// Number of freed intervals, counted from the first in the list, that `gaps` accounts for.
+    /// Number of intervals, from the start of the list of freed intervals, that `gaps` accounts
+    /// for.
     known: usize,
     gaps: Gaps,
 }
@@ -71,9 +75,10 @@ impl Classes {
         self.pass += 1;
     }
 
-    /// Lower bound on the first instant at which a job of `row` may start sooner; `None` if none
-    /// can. `freed` has the intervals in which nodes became free, in order; the first `seen` were
-    /// taken into account when the row was last checked.
+    /// Lower bound on the first instant at which a job of a group of equal jobs may start sooner.
+    ///
+    /// The result is `None` if none can. `freed` has the intervals in which nodes became free, in
+    /// order; the first `seen` were taken into account at the last check of the group.
     pub(super) fn may_start(
         &mut self,
         row: &Row,

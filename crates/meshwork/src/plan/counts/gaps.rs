@@ -32,7 +32,7 @@ impl Gaps {
         (self.end, self.longest) = (now, 0.0);
     }
 
-    /// Adds the gaps with `count` free nodes that begin before `end`.
+    /// Adds the intervals with at least `count` free nodes that begin before `end`.
     pub(super) fn extend(&mut self, end: Time, count: u64, profile: &Profile) {
         if self.end < end {
             // The last known gap may extend beyond the searched part, so it is searched again.
@@ -43,8 +43,9 @@ impl Gaps {
         }
     }
 
-    /// Updates the gaps after nodes became free in the intervals `freed`. Outside of these
-    /// intervals, no gap may have grown.
+    /// Updates the gaps of a plan after nodes became free in some intervals.
+    ///
+    /// Outside of these intervals, no gap may have grown.
     pub(super) fn renew(&mut self, freed: &[Freed], now: Time, count: u64, profile: &Profile) {
         let freed = freed.iter().filter(|freed| freed.most >= count as i64);
         if freed.clone().count() > self.gaps.len() / SHARE {
@@ -63,7 +64,7 @@ impl Gaps {
         }
     }
 
-    /// Replaces the known gaps with indices in `range` by the profile's gaps from `begin` to `end`.
+    /// Replaces some known intervals by the profile's intervals with at least `count` free nodes.
     fn look(&mut self, range: Range<usize>, begin: Time, end: Time, count: u64, profile: &Profile) {
         let Gaps { gaps, longest, .. } = self;
         let known = gaps.len();
@@ -78,7 +79,8 @@ impl Gaps {
         gaps.drain(range.start + found..range.end + found);
     }
 
-    /// Start of the first gap that may let a job of `row` start sooner.
+    /// Start of the first gap that may let a job of `row` start sooner. A gap is an interval in
+    /// which enough processors are free.
     pub(super) fn first_for(&self, row: &Row) -> Option<Time> {
         // Bound on the rounding error of sums and differences of instants up to the latest.
         let rounding = 4.0 * f64::EPSILON * (self.longest + row.last.units());

@@ -50,18 +50,23 @@ use crate::job::Time;
 /// Reservations as numbers of nodes, for jobs that can run on any free nodes.
 pub(super) struct Counts {
     profile: Profile,
-    /// Rows of similar waiting jobs, in queue order; a row may be empty.
+    /// Rows in queue order. A row is a group of similar waiting jobs, and may be empty.
     rows: Vec<Row>,
     classes: Classes,
     /// Intervals in which nodes have become free since the reservations were last checked.
     freed: Vec<Freed>,
     overdrawn_until: Time,
-    /// Intervals in which nodes were released although the profile was negative.
+    /// Intervals in which nodes were released while more nodes were reserved than the machine has.
+    ///
+    /// In these intervals, the profile of free nodes was negative.
     mended: Vec<(Time, Time)>,
     due: Time,
 }
 
-/// Rows are compacted if more than this number of rows, and more than an eighth of all, are empty.
+/// Maximum number of rows without jobs. If there are more, and more than an eighth of all rows,
+/// rows are compacted.
+///
+/// A row is a group of neighbouring waiting jobs with equal node counts and estimates.
 const MAX_EMPTY: usize = 16;
 
 impl Counts {
@@ -145,12 +150,11 @@ impl Counts {
         self.mended.drain(..mended_before);
     }
 
-    /// Moves the jobs of a row, one after the other, to their earliest starts from `begin` on.
+    /// Moves alike waiting jobs, in queue order, to their earliest starts from an instant on.
     ///
-    /// Each moved job leaves its place to the next job of the row. Because the jobs are alike, the
-    /// effect is as if only one job moved: the last job that can use the new place. Where the
-    /// profile is negative, only the job with the next reserved start may move. The part of its old
-    /// place that it keeps must then not be overdrawn.
+    /// Each moved job leaves its place to the next one. Because the jobs are alike, the effect is
+    /// as if only one job moved. Where the profile is negative, only the job with the next reserved
+    /// start may move, and the part of its old place that it keeps must not be overdrawn.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];

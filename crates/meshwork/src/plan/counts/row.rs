@@ -10,23 +10,24 @@ use crate::cluster::{Reservation, Ticket};
 use crate::job::Time;
 
 pub(super) struct Row {
-    /// Number of the row; rows are numbered in queue order.
+    /// Number of the row, a group of interchangeable waiting jobs. Rows are numbered in queue
+    /// order.
     pub(super) number: u64,
     pub(super) class: usize,
     pub(super) count: u64,
-    /// Estimated run time of each job of the row.
+    /// Estimated run time, which is equal for all waiting jobs of this row.
     pub(super) span: f64,
-    /// First reserved start; infinity if the row is empty.
+    /// Earliest reserved start of a row of interchangeable jobs; infinity if the row is empty.
     pub(super) first: Time,
-    /// Last reserved start; minus infinity if the row is empty.
+    /// Last reserved start of a job of the row; minus infinity if the row has no jobs.
     pub(super) last: Time,
-    /// Jobs of the row and their starts. They are boxed to keep rows small, because most passes
-    /// read only the other fields.
+    /// Jobs and their reserved starts. They are boxed, because most passes read only the other
+    /// fields.
     promised: Box<Promised>,
 }
 
 struct Promised {
-    /// Reservation that all jobs of the row have in common, except for its start.
+    /// Reservation that all interchangeable jobs of the row share, except for its start.
     promise: Reservation,
     jobs: VecDeque<Ticket>,
     /// Distinct reserved starts, each with its number of jobs, in order of time.
@@ -85,7 +86,8 @@ impl Row {
         self.note_ends();
     }
 
-    /// Appends the jobs of the following row if the two can be joined; returns whether they were.
+    /// Joins two neighbouring rows of interchangeable jobs if possible; returns whether they were
+    /// joined.
     pub(super) fn is_joined_by(&mut self, next: &mut Row) -> bool {
         let joins = self.class == next.class
             && self.last <= next.first
@@ -113,13 +115,15 @@ impl Row {
         starts.range(first..).map(|(start, _)| *start)
     }
 
-    /// The row's last reserved start before an instant. There must be at least one.
+    /// Last reserved start before an instant, among the reservations of a row of equal jobs.
+    ///
+    /// There must be such a start.
     pub(super) fn start_before(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start < instant) - 1].0
     }
 
-    /// The row's last reserved start at or before an instant. There must be at least one.
+    /// Last reserved start at or before an instant. There must be at least one.
     pub(super) fn start_up_to(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start <= instant) - 1].0
@@ -148,7 +152,7 @@ impl Row {
         self.note_ends();
     }
 
-    /// Calls `start` for each job whose reserved start has come; a started job leaves the row.
+    /// Tries to start each job whose reserved start has come, and removes the started jobs.
     pub(super) fn start_due(
         &mut self,
         now: Time,
@@ -171,7 +175,6 @@ impl Row {
         self.note_ends();
     }
 
-    /// Removes a job from the row and returns its reserved start.
     pub(super) fn remove(&mut self, job: Ticket) -> Option<Time> {
         let Promised { jobs, starts, .. } = &mut *self.promised;
         let index = jobs.iter().position(|other| *other == job)?;
@@ -202,7 +205,7 @@ impl Promised {
         self.starts.binary_search_by_key(&start, |(start, _)| *start)
     }
 
-    /// Appends `jobs` jobs with the start `at`, which no other start may exceed.
+    /// Appends `jobs` jobs that start at `at`, which must not be before any stored start.
     fn start_last(&mut self, at: Time, jobs: usize) {
         match self.starts.back_mut().filter(|(last, _)| *last == at) {
             Some((_, here)) => *here += jobs,

@@ -21,7 +21,8 @@ pub(super) struct Space {
     sets: FreeSets,
     /// Whether some nodes may be reserved for two jobs at the same time.
     is_overdrawn: bool,
-    /// Nodes that no running job holds now; `None` if these are the nodes expected to be free.
+    /// Nodes that no running job holds now; `None` if exactly these nodes are expected to be free
+    /// now.
     in_fact: Option<InFact>,
     /// Releases for which not all reservations have been checked, oldest first.
     freed: Vec<Freed>,
@@ -38,7 +39,8 @@ pub(super) struct Planned {
     pub(super) promise: Reservation,
     asked: Asked,
     nodes: NodeSet,
-    /// Number of releases at the last check; `None` if all instants must be searched.
+    /// Number of releases of nodes when the job was last checked for an earlier start. It is `None`
+    /// if all instants must be searched.
     seen: Option<u64>,
 }
 
@@ -59,7 +61,7 @@ impl Planned {
 enum Freed {
     Nodes {
         placement: Placement,
-        /// Start of the interval during which the nodes would have been held; `before` is its end.
+        /// Start of the released interval, which ends at `before`.
         at: Time,
         before: Time,
         /// Start of the longest interval in which some released node stays free; `until` is its
@@ -67,7 +69,9 @@ enum Freed {
         from: Time,
         until: Time,
     },
-    /// Nodes with several holders lost one, so that the count of free nodes rises.
+    /// Nodes with several holders lost one holder, so that the count of free nodes rises.
+    ///
+    /// A holder is a job or a reservation.
     Eased { placement: Placement, eased: Eased },
 }
 
@@ -133,7 +137,9 @@ impl Space {
         })
     }
 
-    /// Advances to the current instant and applies departures. Overdue reservations become due now.
+    /// Advances the plan to the current instant and applies departures of jobs.
+    ///
+    /// Overdue reservations become due now.
     pub(super) fn go_on<'p>(
         &mut self,
         cluster: &Cluster<'_>,
@@ -158,7 +164,7 @@ impl Space {
         self.look_at_facts(cluster);
     }
 
-    /// Stores which nodes are free now, if they may differ from the nodes expected to be free.
+    /// Stores which nodes are free now, if the plan may expect other nodes to be free.
     pub(super) fn look_at_facts(&mut self, cluster: &Cluster<'_>) {
         self.in_fact = (self.is_overdrawn || cluster.runs_late()).then(|| {
             let nodes = cluster.site(0).free().clone();
@@ -187,17 +193,19 @@ impl Space {
         self.forgotten + self.freed.len() as u64
     }
 
-    /// Drops the first `seen` releases. Every reservation must have been checked since these
-    /// releases.
+    /// Drops the first `seen` releases of nodes; every reservation must have been checked since
+    /// then.
     pub(super) fn forget(&mut self, seen: u64) {
         let known = (seen.saturating_sub(self.forgotten) as usize).min(self.freed.len());
         self.freed.drain(..known);
         self.forgotten += known as u64;
     }
 
-    /// Adds a reservation to the plan. Releases up to now cannot improve it, except if some nodes
-    /// are reserved twice. The count of free nodes was then too low. The job may still start sooner
-    /// on its own nodes, for which the count is not checked.
+    /// Adds a reservation to the plan.
+    ///
+    /// Releases so far cannot improve the reservation, unless some nodes are reserved twice. In
+    /// that case the count of free nodes was too low, and the job may start sooner on its own
+    /// nodes, for which the count is not checked.
     fn hold(&mut self, planned: &mut Planned) {
         if let Hold::Nodes(placement) = &planned.promise.hold {
             planned.nodes.clear();
@@ -269,7 +277,7 @@ impl Space {
         Some(planned)
     }
 
-    /// Adds the nodes of a job that has just started, up to its expected end.
+    /// Adds a job that has just started to the plan, with its nodes held up to its expected end.
     pub(super) fn run(&mut self, reservation: &Reservation) {
         if let Hold::Nodes(placement) = &reservation.hold {
             let grid = self.asked.sites()[0].site().grid();
@@ -290,7 +298,7 @@ impl Space {
         Some(asked.at(*now, placement))
     }
 
-    /// Reservation that starts sooner than `planned`, or now if `planned` is due.
+    /// Reservation that starts sooner than a planned one, or now if the planned one is due.
     fn better(&mut self, planned: &Planned) -> Option<Reservation> {
         let (own, placement) = planned.held()?;
         let mut openings = std::mem::take(&mut self.openings);

@@ -268,8 +268,9 @@ impl Slurm {
         }
     }
 
-    /// Rounds the start and the end of a reservation to multiples of `bf_resolution`. The end is at
-    /// least one multiple after the start.
+    /// Rounds the start and the end of a reservation to multiples of `bf_resolution`.
+    ///
+    /// The start is not before `now`. The end is at least one multiple after the rounded start.
     fn rounded(&self, found: Reservation, now: Time) -> Reservation {
         let Settings { bf_resolution: step, rounds_up, .. } = self.settings;
         let end = (found.at + found.span).units() / step;

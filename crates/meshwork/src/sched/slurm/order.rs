@@ -18,7 +18,7 @@ pub(super) struct Order {
     /// Seconds of wait at which the age factor, which grows linearly, reaches 1.
     max_age: f64,
     favors_small: bool,
-    /// Seconds between two ticks.
+    /// Seconds between two computations of the priorities.
     period: f64,
     next_tick: Option<Time>,
     machine: MachineSize,
@@ -48,7 +48,7 @@ pub(super) struct Waiting {
     pub(super) arrival: Time,
     pub(super) priority: u64,
     tier: u64,
-    /// Sum of the job's constant weighted factors.
+    /// Sum of the job's weighted priority factors that never change.
     fixed: f64,
 }
 
@@ -129,7 +129,7 @@ impl Order {
         self.next_tick.filter(|_| self.waiting.len() > 1 && self.is_moving())
     }
 
-    /// Computes priorities as of the last tick at or before `now`; returns whether any changed.
+    /// Computes priorities as of the last due time at or before `now`; returns whether any changed.
     /// Must be called before the events of this instant are handled.
     pub(super) fn tick(&mut self, now: Time) -> bool {
         let next = *self.next_tick.get_or_insert(now + self.period);

@@ -161,7 +161,8 @@ impl Settings {
     }
 }
 
-/// Values that a parameter lists for partitions or QOS; an unlisted name has the value `otherwise`.
+/// Values that a parameter lists for partitions or QOS, and the value for names that are not
+/// listed.
 pub(super) struct Named {
     of: BTreeMap<String, u64>,
     otherwise: u64,
@@ -169,7 +170,7 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Reads the number `key` of each named table of `list`; no name may be listed twice.
+    /// Reads one number from each table of a list of named tables; no name may be listed twice.
     pub(super) fn read(
         params: &Params,
         list: &str,
@@ -191,7 +192,8 @@ impl Named {
         name.and_then(|name| self.of.get(name)).copied().unwrap_or(self.otherwise)
     }
 
-    /// Value of the given name, divided by the largest value of any name; 0 if all values are 0.
+    /// Priority factor of a name: its value divided by the largest value of any name; 0 if all are
+    /// 0.
     pub(super) fn factor(&self, name: Option<&str>) -> f64 {
         if self.largest == 0 { 0.0 } else { self.of(name) as f64 / self.largest as f64 }
     }

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::job::{After, Job, Time};
 
-/// The users' sessions, from which dependencies are inferred job by job. A job depends on the job
-/// of its user that ended last, if it is submitted soon after that end. Both jobs are then in one
-/// session.
+/// Sessions of users, from which dependencies are inferred job by job.
+///
+/// A job that is submitted soon after the last end of a job of its user depends on that earlier
+/// job. Both jobs are then in one session.
 pub(crate) struct Sessions {
     /// Longest think time between two jobs of one session.
     longest: f64,

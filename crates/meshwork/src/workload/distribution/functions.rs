@@ -8,7 +8,6 @@ pub(crate) fn normal_density(x: f64) -> f64 {
     libm::exp(-0.5 * x * x) / ROOT_OF_TWO_PI
 }
 
-/// Probability that a standard normal variate is at most `x`.
 pub(crate) fn normal_cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }

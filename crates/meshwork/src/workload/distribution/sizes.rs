@@ -35,7 +35,7 @@ use crate::workload::pieces::{of_any_table, of_table};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes {
     form: Form,
-    /// One distribution for each side if blocks are drawn, otherwise a single distribution.
+    /// Distributions of job sizes: one for each side if blocks are drawn, otherwise a single one.
     laws: Vec<Law>,
     mean_nodes: f64,
     /// Requests for pieces with cumulative probabilities. If the list is not empty, only its
@@ -259,8 +259,8 @@ pub struct SizeRange<'a> {
     of: usize,
     /// Smallest valid integer: 0 if the integer is the dimension of a subcube, otherwise 1.
     pub least: u32,
-    /// Upper bound of the integer on the largest site, if the study gives none. Bounds that studies
-    /// give may be larger.
+    /// Upper bound of drawn integers on the largest site, if the study gives none. A study may give
+    /// a larger bound.
     pub most: u32,
 }
 
@@ -312,8 +312,7 @@ impl SizeRange<'_> {
         Ok((min, max))
     }
 
-    /// Default upper bound of the integer: the machine's bound, multiplied by the study's
-    /// `max_share`.
+    /// Default upper bound of drawn integers: the machine's bound times the parameter `max_share`.
     fn most_of_share(&self) -> u32 {
         let share = self.params.get_number("max_share").unwrap_or(1.0);
         libm::floor(share * f64::from(self.most)) as u32

@@ -181,8 +181,10 @@ impl Model {
         times
     }
 
-    /// Popular estimates, each with its share of jobs. The shares sum to `head`, unless the shares
-    /// that the study gives for the site already exceed it.
+    /// Popular estimates, each with its share of jobs.
+    ///
+    /// The shares sum to `head`, the share of all popular estimates, unless the shares that the
+    /// study gives for the site already exceed it.
     fn popular_values(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let times = self.popular_times();
         let known = |time: f64| self.popular.iter().find(|value| (value.0 - time).abs() <= 0.0);
@@ -239,8 +241,8 @@ impl Model {
         values
     }
 
-    /// Estimates that are not popular: different times, in whole minutes where possible. If a time
-    /// in whole minutes is in use already, a time that differs by up to 30 seconds replaces it.
+    /// Distinct estimates other than the popular ones, in whole minutes where possible. If a whole
+    /// minute is already in use, a time up to 30 seconds away replaces it.
     fn other_times(&self, count: usize, popular: &[(f64, f64)]) -> Vec<f64> {
         const OFF: [f64; 7] = [0.0, 30.0, -30.0, 20.0, -20.0, 10.0, -10.0];
         let a = 1.0 + 12.1039 * libm::pow(count as f64, -0.6026);
@@ -262,9 +264,10 @@ impl Model {
         times
     }
 
-    /// Assigns the estimates to the jobs, after cutting run times to the maximum estimate. From the
-    /// longest job on, each receives a random one of the remaining estimates that are long enough
-    /// for it.
+    /// Assigns the estimates to the jobs, after cutting run times to the maximum estimate.
+    ///
+    /// The longest job comes first. Each job receives a random one of the remaining estimates that
+    /// are long enough for it.
     fn assign(&self, mut jobs: Vec<Job>, stream: &mut Stream) -> Result<Vec<Job>, WorkloadError> {
         let values = self.values(jobs.len(), stream);
         let mut estimates = rounded(&values, jobs.len());

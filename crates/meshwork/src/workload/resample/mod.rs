@@ -39,7 +39,6 @@ const PERIOD: Param = Param::new("period", Kind::Number(Range::Positive)).is("60
          and hour stay",
 );
 
-/// A method of resampling with its parameters.
 struct Resampling {
     key: String,
     params: Params,
@@ -49,8 +48,7 @@ pub(super) fn asks_for_owners(params: &Params) -> bool {
     entry(ENTRIES, params.name()).asks_for_owners
 }
 
-/// Makes another log by resampling with the method that the study names. All jobs of the log are
-/// held in memory.
+/// Resamples a log with the method that the study names. All jobs of the log are held in memory.
 pub(super) fn resampled(
     jobs: Submissions,
     params: &Params,

@@ -16,9 +16,11 @@ type Key = [i64; 5];
 /// Attributes of a log's jobs, such as the owner of each job, in compact form.
 pub(super) struct Attributes {
     owners: Owners<Key>,
-    /// For each line whose attributes are stored, its owner and predecessor. `None` if dependencies
-    /// are not requested. In this case only owners are stored, and the number of a line's
-    /// attributes is the number of its owner.
+    /// Owner and predecessor of each line with attributes; `None` if dependencies are not
+    /// requested.
+    ///
+    /// Without dependencies, only owners are stored, and the number of a line's attributes is the
+    /// number of its owner.
     came: Option<Came>,
 }
 
@@ -89,7 +91,6 @@ fn key(record: &Record) -> Key {
         .map(field)
 }
 
-/// Converts the numbers of a line of a log to an owner.
 fn named(key: Key) -> Owner {
     let known = |own: i64| (own >= 0).then(|| own.to_string());
     let [user, group, application, queue, partition] = key.map(known);

@@ -405,7 +405,6 @@ impl Lines {
         }
     }
 
-    /// Makes space in the buffer and reads more data; returns the number of bytes read.
     #[cold]
     fn fill(&mut self) -> Result<usize, WorkloadError> {
         self.buffer.copy_within(self.rest.clone(), 0);
@@ -609,7 +608,7 @@ mod tests {
 
     use super::*;
 
-    /// Slow reference for a fast reader. It reads one to seven digits before a blank, one by one.
+    /// Slow reference implementation for a fast reader of one to seven digits before a blank.
     fn digit_by_digit(bytes: &[u8; 8]) -> Option<(u32, usize)> {
         let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits == 0 || digits == 8 || !is_blank(bytes[digits]) {

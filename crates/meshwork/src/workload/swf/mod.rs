@@ -146,7 +146,6 @@ enum Flaw {
     Wrong(RecordError),
 }
 
-/// Returns the reason why a line is not a job; `None` if the line is a job.
 #[inline]
 fn flaw(record: &Record) -> Option<Flaw> {
     let processors = record.processors();
@@ -229,7 +228,7 @@ struct Log {
 }
 
 impl Log {
-    /// Reads until more than `reorder` jobs are held, the log ends, or a line is not a job.
+    /// Reads until more than `reorder` jobs are buffered, the log ends, or a line is not a job.
     #[inline(always)]
     fn read_on(&mut self) -> Result<Option<Unusable>, WorkloadError> {
         while !self.read_all && self.held.len() <= self.reorder {
@@ -269,7 +268,8 @@ impl Log {
         Some(job)
     }
 
-    /// Reads the next line that is no comment, plain or not. Returns `false` at the end of the log.
+    /// Reads the next line that is no comment, in any notation. Returns `false` at the end of the
+    /// log.
     #[inline(never)]
     fn read_any(&mut self) -> Result<bool, WorkloadError> {
         loop {

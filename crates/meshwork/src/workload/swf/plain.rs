@@ -6,8 +6,7 @@
 use super::format::{Record, is_blank, number_in};
 use crate::registry::LARGEST;
 
-/// The text `-1 `, which stands for an unknown number, in the lowest bytes of a 64-bit word. The
-/// next constant has this text three times, because most numbers in most lines are unknown.
+/// The text `-1 `, which stands for an unknown number, in the lowest bytes of a 64-bit word.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 const THREE_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 -1 -1");
 
@@ -81,7 +80,7 @@ fn ahead(text: &[u8], at: usize) -> Option<(u64, u8)> {
     Some((u64::from_le_bytes(*bytes), ninth[0]))
 }
 
-/// Values of eight digits, and a mask whose lowest set bit is in the first byte that is no digit.
+/// Values of eight ASCII digits, and a mask whose lowest set bit is in the first other byte.
 #[inline(always)]
 pub(super) fn digits(bytes: u64) -> (u64, u64) {
     // For a byte that is no digit, the high bit is set here or by the addition below.

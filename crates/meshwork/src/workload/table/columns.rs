@@ -27,7 +27,7 @@ pub enum CellKind {
 }
 
 impl CellKind {
-    /// Name of the kind of values that the cells hold, for lists of columns.
+    /// Name of the kind of values in a column, as shown in lists of columns.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -525,7 +525,8 @@ mod tests {
 
     use super::*;
 
-    /// A row with the given cells. If a cell that every row needs is not given, it gets a default.
+    /// Builds a row of a job table, with defaults for missing cells that every row needs.
+    ///
     /// A text that begins with `@` is a date.
     fn row(given: &[(&str, &str)]) -> Result<Row, String> {
         let mut row = Row { line: 7, ..Row::default() };

@@ -9,13 +9,14 @@ use super::*;
 /// Node that is left out when the job is tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hint {
-    /// The retry leaves out the lowest of all nodes selected so far, as the allocator does.
+    /// A failed job is tried again without the lowest of the nodes selected so far, as in the
+    /// allocator.
     Selected,
     /// A failed job is not tried again. This is a misreading, which the tests must detect.
     Never,
 }
 
-/// Whether listed boxes of this shape overlap other listed boxes of equal size.
+/// Whether boxes of the listed shape `place` overlap other listed boxes of equal size.
 fn overlaps(torus: &Plain, place: usize) -> bool {
     let shapes = torus.sorted(Misread::Nothing);
     let cells = (0..torus.cells.len() as u32).map(Some).collect();

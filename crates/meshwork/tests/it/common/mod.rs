@@ -34,13 +34,11 @@ pub(crate) fn read(text: &str) -> Scenario {
     Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
-/// Runs jobs. Returns the outcome and the transcript.
 pub(crate) fn run(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, String) {
     let (outcome, transcript) = observed(scenario, jobs, Transcript::default());
     (outcome, transcript.text)
 }
 
-/// Runs jobs with an observer, which is returned after the outcome.
 pub(crate) fn observed<O: Observer>(
     scenario: &Scenario,
     jobs: Vec<Job>,
@@ -126,7 +124,6 @@ pub(crate) fn refusal(text: &str) -> String {
     Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message
 }
 
-/// Value of a measured metric; `None` if it is undefined.
 pub(crate) fn value(outcome: &Outcome, name: &str) -> Option<f64> {
     let measured = outcome.metrics.iter().find(|measured| measured.name == name);
     measured.unwrap_or_else(|| panic!("{name} was not measured")).value
@@ -157,7 +154,7 @@ pub(crate) fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// Starts in order of arrival; `None` if the job never started.
+/// Start of each job, in order of arrival; `None` for a job that never started.
 pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
     let mut starts = BTreeMap::new();
     let mut see = Each(|now: Time, event: &Event<'_>| match event {

@@ -480,7 +480,7 @@ fn shared(a: Subcube, b: Subcube) -> usize {
     a.nodes().filter(|node| node & !b.mask == b.base).count()
 }
 
-/// Subcube that the prime-cube graph chooses in those prime cubes that `among` accepts.
+/// Subcube that the prime-cube graph chooses in a selection of the prime cubes.
 ///
 /// All edges of the graph are computed anew.
 fn by_the_graph(
@@ -500,7 +500,6 @@ fn by_the_graph(
     subcubes(prime, dimension_of(free), k).into_iter().min_by_key(touched)
 }
 
-/// Prime-cube graph for requests of subcubes.
 pub(crate) struct PrimeCubes;
 
 impl Twin for PrimeCubes {
@@ -554,7 +553,7 @@ impl Twin for SeveralCubes {
     }
 }
 
-/// Keeps one vector of disjoint free cubes.
+/// Reference implementation of noncubic allocation, which keeps one vector of disjoint free cubes.
 pub(crate) struct Noncubic {
     n: u32,
     cubes: Vec<Subcube>,

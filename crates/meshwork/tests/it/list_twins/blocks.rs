@@ -11,10 +11,10 @@ pub(crate) struct Machine {
     pub blocks: Vec<Set>,
 }
 
-/// Sizes in base blocks by which a segment is placed.
+/// Sizes, in base blocks, of the blocks among which a segment is placed.
 ///
-/// The segment must lie in one aggregated block of size `per`. The next smaller listed blocks, of
-/// size `lower`, are lower blocks. If `is_limited`, the segment uses at most `most` of them.
+/// A segment lies in one aggregated block. It may be limited to a number of the next smaller listed
+/// blocks.
 struct Level {
     per: usize,
     lower: usize,
@@ -28,7 +28,7 @@ impl Machine {
         (0..).find(|&level| (u64::from(self.base) << level) >= u64::from(size)).unwrap()
     }
 
-    /// Base blocks of the smallest listed block of level `needed` or higher.
+    /// Number of base blocks of the smallest listed block of level `needed` or higher.
     fn joined(&self, needed: u32) -> usize {
         let listed = self.levels.iter().find(|&&level| level >= needed);
         listed.map_or(self.blocks.len(), |&level| 1 << level)
@@ -193,7 +193,7 @@ struct Placing<'a> {
     level: &'a Level,
     start: usize,
     size: usize,
-    /// Number of lower blocks that the segment may still use.
+    /// Number of lower blocks (of the next smaller listed size) that the segment may still use.
     left: i64,
     taken: Set,
     chosen: Set,

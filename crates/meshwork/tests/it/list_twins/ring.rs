@@ -85,7 +85,7 @@ pub(crate) fn rule(
     Ok(kept.into_iter().flat_map(|window| window.nodes).collect())
 }
 
-/// Heap of the best windows, at most `room` of them, with the worst window at the root.
+/// Heap of a limited number of the best windows, with the worst window at the root.
 fn heaped(found: Vec<Window>, room: usize, misread: Misread) -> Vec<Window> {
     let mut heap: Vec<Window> = Vec::new();
     for window in found {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::{Failed, Job, Misread, Set, Tried, classes, runs, shared};
 
-/// Nodes below each switch, its level, and its parent.
+/// Tree of switches: the nodes below each switch, the switch's level, and its parent.
 pub(crate) struct Machine {
     pub nodes: Vec<Set>,
     pub levels: Vec<u32>,

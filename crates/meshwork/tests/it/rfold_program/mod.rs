@@ -57,7 +57,7 @@ pub(crate) struct Row {
     pub duration: u64,
     /// Start of the job; `None` if the job was dropped.
     pub started: Option<Started>,
-    /// Waits for processors and for a shape, from the job's first try.
+    /// Times that the job waited for processors and for a shape, counted from its first try.
     pub waits: [u64; 2],
     shape: [u32; 3],
     tried: bool,
@@ -68,7 +68,7 @@ pub(crate) struct Row {
 #[derive(Clone, Debug)]
 pub(crate) struct Started {
     pub start: u64,
-    /// Ascending sides of the job's block.
+    /// Sides of the job's block, in ascending order.
     pub shape: [u32; 3],
     /// Checksum of the job's nodes, as in the recorded runs.
     pub crc: u64,
@@ -90,7 +90,7 @@ enum Event {
     Idle,
     Begin,
     Arrival(usize),
-    /// An arrival or the end of a job, with the waiter that it wakes, if any.
+    /// The arrival or the end of a job, with the waiting process that it wakes, if any.
     Signal(Option<Waiter>),
     Woken(Waiter),
     Try(usize),
@@ -185,7 +185,6 @@ impl Program {
         }
     }
 
-    /// Runs all events and returns the outcome of each job.
     pub(crate) fn run(mut self, budget: &mut dyn FnMut(PathSearch) -> u64) -> Vec<Row> {
         for event in [Event::Guard, Event::Idle, Event::Begin] {
             let first = if event == Event::Idle { Event::Idle } else { event };

@@ -78,7 +78,7 @@ pub(crate) struct Twin<'a> {
     /// Numbers beyond all router buffers are those of receiving processors.
     grants: Vec<Option<usize>>,
     queues: Vec<VecDeque<usize>>,
-    /// For each processor's first queued packet: flits sent, and virtual channel.
+    /// Flits already sent, and virtual channel, of each processor's first queued packet.
     sending: Vec<(u32, usize)>,
     pub arrived: Vec<u64>,
     // Round-robin pointers.
@@ -326,7 +326,7 @@ impl<'a> Twin<'a> {
         if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
     }
 
-    /// Position of a buffer among those to which a router sends. Round-robin choices go by it.
+    /// Index of a buffer among all buffers to which a router sends. Round robin uses this order.
     fn output_number(&self, router: usize, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {

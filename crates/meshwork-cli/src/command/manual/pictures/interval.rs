@@ -6,7 +6,7 @@ use meshwork_lab::{Options, Study, run};
 
 use super::canvas::Canvas;
 
-/// Study of the manual's chapter on comparing, at the highest load of that study.
+/// Study from the manual's chapter on comparing, reduced to its highest load.
 const STUDY: &str = "replications = 5\n\
     machine = { topology = 'mesh', dims = [16, 16] }\n\
     [workload]\nname = 'synthetic'\nload = 0.4\nsizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }\n\

@@ -43,7 +43,7 @@ fn places(topology: &Topology) -> (Vec<[i32; 2]>, [i32; 2], Vec<([i32; 2], char)
     (nodes, [PITCH * width as i32, PITCH * height as i32], labels)
 }
 
-/// Returns the size of the map in pixels.
+/// Draws the map of a machine with its jobs, and returns the size of the map in pixels.
 fn drawn(canvas: &mut Canvas, pool: &Pool, jobs: &[Held]) -> [i32; 2] {
     let site = pool.site();
     let (places, size, labels) = places(site.topology());
@@ -110,7 +110,7 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// Sides of a block that fits nowhere, although more than four times its nodes are free.
+/// Sides of a block that fits nowhere, although more than four times as many nodes are free.
 const WAITING: [u32; 2] = [5, 5];
 
 /// Torus that is half free and yet has no free block of 5 × 5.

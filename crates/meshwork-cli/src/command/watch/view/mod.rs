@@ -23,7 +23,7 @@ const GAP: usize = 3;
 /// With fewer lines, the lists are not drawn.
 const MIN_LISTS: usize = 4;
 
-/// Lines kept for the lists of jobs below a machine that is too high for the page.
+/// Number of lines kept for the lists of jobs if the map of the machine is too high for the page.
 const KEPT_LISTS: usize = 8;
 
 /// Height of the page below which the header is a single line.
@@ -38,7 +38,7 @@ const COLOURS: [u8; 26] = [
     193, 147, 185, 225, 121, 187,
 ];
 
-/// Number of processors above which a machine that does not fit is drawn at a smaller scale.
+/// Number of processors above which a machine too large for the terminal is drawn smaller.
 const MANY: usize = 4096;
 
 /// Colour of a free processor in a map that is drawn without letters.
@@ -62,7 +62,7 @@ pub(super) struct View {
     scrolled: usize,
     /// Columns and rows of the map that are scrolled out of view.
     moved: (usize, usize),
-    /// Job whose nodes stand out while it runs.
+    /// Job whose nodes are highlighted while it runs.
     chosen: Option<JobId>,
     /// Whether a processor may be drawn two columns wide, so that it looks about square.
     pub(super) is_square: bool,
@@ -80,10 +80,10 @@ struct Pane {
     wide: usize,
     /// Rows of cells in one line of the terminal: two if half-block characters are used.
     rows: usize,
-    /// Columns of the map that one cell stands for.
+    /// Number of columns of the map that one terminal cell shows.
     ///
-    /// A cell also stands for `scale` rows of the map. If `scale` is above 1 and `rows` is 1, it
-    /// stands for `2 * scale` rows.
+    /// A cell also shows `scale` rows of the map, or `2 * scale` rows if `scale` is above 1 and
+    /// `rows` is 1.
     scale: usize,
 }
 
@@ -92,7 +92,7 @@ struct Pane {
 enum Seen {
     Blank,
     Label(char),
-    /// More processors of the rectangle are free than any one job holds.
+    /// Part of the map in which more processors are free than any one job holds.
     Free,
     /// Most nodes of the rectangle are out of service. This is shown only if jobs share nodes.
     Down,
@@ -117,7 +117,6 @@ impl View {
         }
     }
 
-    /// Scrolls the map of a machine that is larger than the page.
     pub(super) fn pan(&mut self, columns: isize, rows: isize) {
         let (x, y) = self.moved;
         let (_, (across, down)) = self.panes(usize::MAX / 2, (1, 1));
@@ -147,7 +146,6 @@ impl View {
         self.chosen = found.map(|(&id, _)| id);
     }
 
-    /// Copies the scroll positions and the chosen job from another view.
     pub(super) fn scroll_like(&mut self, other: &View) {
         (self.scrolled, self.moved, self.chosen) = (other.scrolled, other.moved, other.chosen);
     }
@@ -446,9 +444,9 @@ impl View {
         1..=if is_large { 64 } else { 1 }
     }
 
-    /// Content to draw for a rectangle of a map. The rectangle is given by its corner and size.
+    /// Content to draw for a rectangle of a map, given by the rectangle's corner and size.
     ///
-    /// If jobs share nodes, `uses` has the use of each node.
+    /// If jobs share nodes, the argument `uses` has the use of each node.
     fn seen(
         &self,
         pane: &Pane,
@@ -478,7 +476,8 @@ impl View {
         most.map_or(Seen::Blank, |(seen, _)| seen)
     }
 
-    /// Mark for how much of the nodes in a rectangle is held on average; `None` if nothing is held.
+    /// Character for the mean share of the nodes in a rectangle that is held; `None` if nothing is
+    /// held.
     fn fill(
         pane: &Pane,
         (x, y): (usize, usize),
@@ -496,7 +495,6 @@ impl View {
         FILLS.get(eighths.checked_sub(1)?).copied()
     }
 
-    /// Character and style of one cell.
     fn whole(&self, pane: &Pane, cell: Seen, x: usize) -> Option<(char, Style)> {
         match cell {
             Seen::Job(id) if self.stands_back(id) => Some(('-', self.style(Style::DIM))),
@@ -585,12 +583,11 @@ impl View {
         list
     }
 
-    /// The chosen job, if it runs.
     fn chosen(&self) -> Option<(JobId, &Held)> {
         self.chosen.and_then(|id| Some((id, self.scene.running().get(&id)?)))
     }
 
-    /// Whether a running job is chosen, and the given job is another one.
+    /// Whether the user has chosen a running job other than the given one.
     fn stands_back(&self, id: JobId) -> bool {
         self.chosen().is_some_and(|(chosen, _)| chosen != id)
     }
@@ -651,7 +648,7 @@ pub(super) fn fitted(line: &str, width: usize) -> String {
     line.chars().take(width - 1).chain(['…']).collect()
 }
 
-/// Cuts the text at the right edge of `area`.
+/// Writes a text, cut off at the right edge of `area`.
 fn put(page: &mut Canvas, area: Rect, x: usize, y: usize, text: &str, style: Style) {
     if x < usize::from(area.width) && y < usize::from(area.height) {
         let available = usize::from(area.width) - x;

@@ -134,8 +134,8 @@ impl Faces {
         all
     }
 
-    /// If `is` is true, adds a face across dimension `d`: the high face if `high` is set, else the
-    /// low one.
+    /// Adds a face across dimension `d` to the set, if `is` is true. This is the high face if
+    /// `high` is true, else the low one.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }
@@ -160,7 +160,8 @@ pub(super) enum Beside {
     /// No nodes beside the block, because it covers the whole ring.
     Nothing,
     Wall,
-    /// Nodes beside the block; the value is their coordinate along the dimension.
+    /// There are nodes beside the block. The value is their coordinate along the examined
+    /// dimension.
     Nodes(u32),
 }
 
@@ -207,10 +208,7 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
     held
 }
 
-/// Coordinate `at` if `beyond` is false, otherwise its neighbour; `None` if the neighbour is a
-/// wall.
-///
-/// The neighbour lies above `at` if `high` is set, and below it otherwise.
+/// Coordinate of a position or of its neighbour on one side; `None` if the neighbour is a wall.
 fn step(grid: &Grid, d: usize, at: u32, high: bool, beyond: bool) -> Option<u32> {
     let side = grid.sides()[d];
     let at = if grid.is_ring(d) { at % side } else { at };

@@ -7,8 +7,8 @@ use crate::topology::{Grid, Node};
 
 /// For each dimension, the nodes at the low end and at the high end of the held blocks.
 ///
-/// The sets may contain further nodes. The function that fills them determines whether the borders
-/// between touching held blocks belong to them.
+/// The sets may contain further nodes. Depending on how they are filled, nodes at borders between
+/// touching held blocks belong to them or not.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     pub(super) low: Vec<NodeSet>,
@@ -97,7 +97,6 @@ impl Edges {
 #[derive(Clone, Debug)]
 pub(super) struct Peaks {
     peaks: NodeSet,
-    /// Indices of the words of `peaks` that are not 0.
     words: Vec<usize>,
     /// For each dimension, the bases from which the block cannot move one step down.
     ///
@@ -106,11 +105,11 @@ pub(super) struct Peaks {
     low: Vec<NodeSet>,
     /// For each dimension, the bases from which the block cannot move one step up.
     ///
-    /// The sets also contain further nodes, in the same way as `low`.
+    /// The sets also contain nodes that are not bases.
     high: Vec<NodeSet>,
     /// Bases that satisfy the condition for a peak in the current dimension.
     candidates: NodeSet,
-    /// Bases of blocks that begin or end level with an edge of a held block, in the current
+    /// Base nodes of blocks with an end in line with an edge of a held block, in the current
     /// dimension.
     level: NodeSet,
     reached: NodeSet,
@@ -133,7 +132,9 @@ impl Peaks {
         }
     }
 
-    /// Finds the peaks among the free bases of a block. Some other bases may also be found.
+    /// Finds all bases at which a free block may have the most contact with held nodes.
+    ///
+    /// Some other bases may also be found.
     pub(super) fn find(
         &mut self,
         grid: &Grid,
@@ -210,8 +211,7 @@ impl Peaks {
         }
     }
 
-    /// Adds the bases of blocks that are level with the edge of a held block beside one of their
-    /// faces.
+    /// Adds the bases of blocks that have a held block beside a face, and are level with its edge.
     ///
     /// Only faces across dimensions other than `d` are considered.
     fn beside_faces(&mut self, grid: &Grid, d: usize, sides: &[u32], corners: bool) {
@@ -252,8 +252,8 @@ impl Peaks {
     }
 }
 
-/// Adds to `to` the nodes that lie `steps` below a node in `from`; some other nodes may be added
-/// too.
+/// Adds the nodes that lie `steps` below a node of `from` along dimension `d`. Some other nodes may
+/// be added too.
 fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     let steps = if grid.is_ring(d) { steps % side } else { steps };
@@ -263,7 +263,7 @@ fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32
     }
 }
 
-/// Adds to `to` the nodes that lie one step above a node in `from`; some others may be added too.
+/// Adds to `to` the nodes one step above the nodes in `from`, and perhaps further nodes.
 fn add_behind(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     to.unite_shifted_up(from, stride);

@@ -118,7 +118,7 @@ impl Anchors {
         self.toruses.iter().any(|torus| torus.entries().iter().any(|entry| entry.size() == size))
     }
 
-    /// The best free box of `size` nodes, and whether boxes of its shape overlap others of equal
+    /// The best free box of `size` nodes, and whether boxes of its shape overlap others of this
     /// size.
     fn best(
         &self,

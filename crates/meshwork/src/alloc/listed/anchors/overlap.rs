@@ -206,7 +206,7 @@ fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: u
     }
 }
 
-/// Minimum and maximum of those of the numbers whose bit in `word` is 1.
+/// Minimum and maximum of the values in `numbers` at the positions of the set bits of `word`.
 pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     let (mut least, mut most) = ([C::MOST; 8], [C::ZERO; 8]);
     let mut look_at = |byte: u8, numbers: &[C; 8]| {
@@ -271,7 +271,6 @@ fn slide<C: Count>(
     }
 }
 
-/// Variant of [`slide`] for rows that consist of a single number.
 fn slide_numbers<C: Count>(from: &[C], to: &mut [C], window: usize, before: usize) {
     let length = from.len();
     let (mut gone, mut come) = ((length - before) % length, length - before);
@@ -301,7 +300,9 @@ mod tests {
         (0..own).any(|i| (0..other).any(|j| (a + i) % length == (b + j) % length))
     }
 
-    /// The code is different for rows of up to 16 positions, of up to 32 positions, and of more.
+    /// Compares counts of overlapping boxes with an exhaustive count.
+    ///
+    /// The counting code differs for grids whose first side is at most 16, at most 32, or longer.
     #[test]
     fn boxes_are_counted_as_they_meet() {
         let mut rng = Stream::new(3, 0, "boxes");

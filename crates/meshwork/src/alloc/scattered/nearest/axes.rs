@@ -16,7 +16,7 @@ pub(super) struct Axis {
     pub(super) side: usize,
     pub(super) stride: usize,
     pub(super) is_ring: bool,
-    /// Distances between all pairs of coordinates, with one row for each coordinate.
+    /// Distances between all pairs of coordinates of this dimension, one row for each coordinate.
     apart: Vec<u32>,
     /// Largest distance between two nodes that differ only in the lower dimensions.
     below: u32,

@@ -24,17 +24,19 @@ pub(super) struct Balls {
     sums: Vec<Sum>,
     /// For each dimension, the table of balls that extend along all other dimensions.
     pub(super) slices: Vec<Source>,
-    /// For each lower dimension, the table of balls that extend along all other lower dimensions.
+    /// For each dimension of a plane, the table of balls that extend along its other dimensions.
     pub(super) slices_of_planes: Vec<Source>,
     /// Table of balls that extend along all lower dimensions, so that each lies within one plane.
     pub(super) planes: Source,
-    /// Table of balls that extend along all dimensions.
+    /// Table of the numbers of free nodes in balls that extend along all dimensions.
+    ///
+    /// A ball has all nodes within some distance of a node.
     all: Source,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The table `free`, because a ball that extends along no dimension is a single node.
+    /// Table of free nodes: a ball that extends along no dimension is a single node.
     Free,
     Sum(usize),
 }
@@ -52,15 +54,14 @@ struct Sum {
     ///
     /// The balls have the largest radius computed so far.
     ahead: Vec<u16>,
-    /// For each ball, the number of its free nodes that lie below the centre along `dimension`.
+    /// For each ball, number of its free nodes on the lower side of the centre along `dimension`.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
 
 /// Smallest ball around a centre that contains enough free nodes.
 ///
-/// All free nodes nearer than the radius `shell` are taken, and `of_it` of the free nodes at this
-/// radius.
+/// All free nodes nearer than the radius are taken, and at the radius as many as are still needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reached {
     pub(super) centre: Node,
@@ -68,7 +69,8 @@ pub(super) struct Reached {
     pub(super) of_it: u32,
 }
 
-/// Maximum number of stored counts. A long and narrow machine would need thousands of radii.
+/// Maximum number of stored counts of free nodes. Larger tables would be needed for a long and
+/// narrow machine, which has thousands of radii.
 const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
@@ -86,11 +88,11 @@ impl Balls {
         balls
     }
 
-    /// For each dimension in `first..end`, the table of balls that extend along all others in this
-    /// range.
+    /// For each dimension in `first..end`, computes the table of balls along the other dimensions
+    /// there.
     ///
-    /// The balls also extend along the dimensions of the table `outside`, none of which is in the
-    /// range.
+    /// The balls also extend along the dimensions of the table `outside`, none of which is in
+    /// `first..end`.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
             return vec![outside];
@@ -104,7 +106,7 @@ impl Balls {
     }
 
     /// Finds or creates the table of balls that extend along `dimension` and the dimensions of
-    /// `of`.
+    /// table `of`.
     fn push(&mut self, of: Source, dimension: usize) -> Source {
         let made = self.sums.iter().position(|sum| sum.of == of && sum.dimension == dimension);
         Source::Sum(made.unwrap_or_else(|| {
@@ -273,10 +275,10 @@ struct Lines {
 }
 
 impl Lines {
-    /// Calls `change` on each entry of `to` and the entry of `from` that is `places` positions
+    /// Calls `change` on each entry of `to`, with the entry of `from` that is `places` positions
     /// away.
     ///
-    /// The entry of `from` lies behind that of `to` if `is_behind` is set, otherwise ahead of it.
+    /// The entry of `from` lies behind if `is_behind` is set, otherwise ahead.
     #[inline]
     fn shifted(
         &self,

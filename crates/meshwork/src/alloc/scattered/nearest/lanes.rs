@@ -7,7 +7,7 @@ pub(super) type Lanes<T> = [T; LANES];
 
 /// Computes [`hops_over_pairs`](super::hops::hops_over_pairs) in all vector lanes at once.
 ///
-/// Each lane belongs to one centre. `all` has the sum of `counts` for each centre.
+/// Each lane belongs to one centre.
 pub(super) fn hops_side_by_side(
     counts: &[Lanes<u16>],
     all: &Lanes<u16>,

@@ -25,7 +25,7 @@ pub(super) enum Centres {
     Crossings,
 }
 
-/// Allocator that takes the free nodes around the centre with the fewest hops over all pairs.
+/// Allocator of the free nodes nearest to the centre with the fewest hops over all pairs of nodes.
 ///
 /// If several centres are equally good, the first one is taken.
 pub(super) struct NearestNodes {
@@ -133,7 +133,8 @@ mod tests {
         assert_eq!(nearest.best(&site, 5), Some(0));
     }
 
-    /// Counts have 16 bits, so no answer is given if a ball might contain more nodes.
+    /// Counts have 16 bits. There is no answer if a ball might contain more nodes than 16 bits can
+    /// count.
     #[test]
     fn more_nodes_than_can_be_counted_are_left_to_others() {
         let grid = Grid::new(&[42, 42, 42], true).unwrap();

@@ -34,9 +34,10 @@ pub(super) struct OneByOne {
 struct Half {
     sides: Dims,
     are_rings: Vec<bool>,
-    /// For each free node, the row-major index of its coordinates in this half of the dimensions.
+    /// For each free node, the row-major index of its coordinates in one half of the dimensions.
     at: Vec<u32>,
-    /// Distance from the centre in these dimensions, for each combination of their coordinates.
+    /// Distance from the centre along this half of the dimensions, for each combination of
+    /// coordinates.
     apart: Vec<u32>,
     /// Number of taken nodes for each combination of coordinates.
     counts: Vec<u32>,
@@ -69,7 +70,7 @@ impl OneByOne {
         higher.at.extend(self.free.iter().map(|(node, _)| node / length));
     }
 
-    /// Number of hops over all pairs of the `count` free nodes nearest to a centre.
+    /// Sum of the distances, in hops, over all pairs of the `count` free nodes nearest to a centre.
     pub(super) fn score(&mut self, grid: &Grid, centre: Node, count: u32) -> u64 {
         let reach = self.reach(grid, centre, count);
         self.hops(reach)
@@ -132,7 +133,9 @@ impl Half {
         Half { sides, are_rings, at: Vec::new(), apart, counts }
     }
 
-    /// Computes the distance from a centre for each combination of coordinates in these dimensions.
+    /// Computes the distances from a centre along half of the dimensions of the grid.
+    ///
+    /// There is one distance for each combination of coordinates in these dimensions.
     fn look_from(&mut self, centre: &[u32]) {
         self.apart.clear();
         self.apart.push(0);

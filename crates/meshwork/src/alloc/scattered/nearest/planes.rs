@@ -10,14 +10,8 @@ use super::lanes::{LANES, Lanes};
 ///
 /// A plane extends along the lower dimensions, so its nodes have consecutive numbers. The nearest
 /// nodes of a centre are all free nodes below some distance, and some free nodes at exactly this
-/// distance, called the last shell. The planes are processed in order. In the first planes, all
-/// nodes of the last shell are taken. In one plane, some of them are taken, and in later planes
-/// none.
-///
-/// The nearest nodes with a given coordinate in a lower dimension form a ball over the other
-/// dimensions. Its centre is moved to this coordinate, and its radius is reduced accordingly. These
-/// balls are counted once for all centres of a plane, and for each number of planes in which the
-/// whole last shell is taken. Single nodes are examined only in the plane that is partly taken.
+/// distance. Nearest nodes with a given coordinate in a lower dimension form a ball over the other
+/// dimensions. These balls are counted once for all centres of a plane.
 ///
 /// **O(l · r / 8)** for each pair of a node and a plane, with *l* lower dimensions and radii up to
 /// *r*.
@@ -27,12 +21,12 @@ pub(super) struct Planes {
     pub(super) nodes: usize,
     /// Number of nodes of the grid.
     all: usize,
-    /// For each lower dimension, the number of free nodes at each distance from each node.
+    /// For each dimension within a plane, the number of free nodes at each distance from each node.
     ///
     /// Only nodes in the same plane and with the same coordinate in this dimension count. The index
     /// is first the distance, then the node.
     rings: Vec<Vec<u16>>,
-    /// For each lower dimension, the number of free nodes in balls over all other dimensions.
+    /// For each lower dimension, numbers of free nodes within a distance in all other dimensions.
     ///
     /// The first index is the number of planes from which all nodes at the largest distance are
     /// taken. The second is the radius plus 1, and the third is the centre in the current plane.
@@ -41,11 +35,12 @@ pub(super) struct Planes {
     radii: usize,
     /// Distance of each plane from the plane that contains the centres.
     away: Vec<u32>,
-    /// For each radius and each node, the number of free nodes of the node's plane within the
-    /// radius.
+    /// For each radius and each node, the number of free nodes within the radius in the node's
+    /// plane.
     ///
-    /// The index is the radius plus 1, then the node. The first row has only zeros. After the last
-    /// row follow [`LANES`] zeros, so that [`LANES`] entries can be read from any position.
+    /// The entry for radius *r* of a node is in block *r* + 1 of the list; block 0 is all zeros.
+    /// After the last block follow [`LANES`] zeros, so that [`LANES`] entries can be read from any
+    /// position.
     within: Vec<u16>,
 }
 
@@ -85,7 +80,8 @@ impl Planes {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// Numbers of free nodes of `plane` up to `distance`, and below it, for [`LANES`] centres.
+    /// Numbers of free nodes of a plane up to a distance, and below it, for each of [`LANES`]
+    /// centres.
     ///
     /// The centres are consecutive nodes of the current plane, from `first` on.
     pub(super) fn within(
@@ -102,20 +98,19 @@ impl Planes {
         (lanes(radius_and_one), lanes(radius_and_one.saturating_sub(1)))
     }
 
-    /// Part of the table `taken` for the lower dimension `d`, if `whole` planes are completely
-    /// taken.
+    /// Part of the table of taken nodes for one lower dimension and a number of whole planes.
     pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
         let table = (self.radii + 1) * self.nodes;
         &self.taken[d][whole * table..][..table]
     }
 
-    /// First node of the plane with index `whole`, and the part of `distance` that is left in this
-    /// plane.
+    /// First node of the plane with index `whole`, and `distance` less the distance to the plane.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }
 
-    /// Copies the numbers of free nodes in each node's plane, for each distance below `shells`.
+    /// Copies the number of free nodes within each distance below `shells`, in the plane of each
+    /// node.
     pub(super) fn look_at(&mut self, balls: &Balls, shells: u32) {
         self.all = balls.layer(Source::Free, 0).len();
         self.within.clear();

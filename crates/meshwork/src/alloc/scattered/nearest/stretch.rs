@@ -9,8 +9,8 @@ use super::hops::hops_over_pairs;
 use super::lanes::{LANES, Lanes, hops_side_by_side};
 use super::planes::Planes;
 
-/// Up to [`LANES`] adjacent nodes of a plane as centres, with the numbers of their nearest free
-/// nodes.
+/// Counts of the nearest free nodes of up to [`LANES`] centres, which are adjacent nodes of a
+/// plane.
 ///
 /// For each centre, the cost is **O(p)** with *p* planes, and one lookup for each coordinate of the
 /// lower dimensions. The nodes of all planes are counted once for each distinct radius among the
@@ -18,30 +18,33 @@ use super::planes::Planes;
 pub(super) struct Stretch {
     /// For each plane and each centre, the number of nearest nodes of the centre in this plane.
     by_plane: Vec<Lanes<u16>>,
-    /// For each coordinate of the current upper dimension and each centre, the number of nearest
-    /// nodes.
+    /// For each coordinate along one upper dimension, the number of nearest nodes of each centre.
     along: Vec<Lanes<u16>>,
-    /// For each coordinate of each lower dimension and each centre, the number of nearest nodes.
+    /// For each centre, numbers of its nearest nodes by their coordinates along each lower
+    /// dimension.
     ///
     /// In one plane, only some of the nodes at the largest distance are taken. These are not
     /// counted.
     lower: Vec<Vec<Lanes<u16>>>,
-    /// For each centre, the number of planes from which all nodes at its largest distance are
+    /// For each centre, number of planes of which all nodes at the largest selected distance are
     /// taken.
     whole: Lanes<u16>,
-    /// For each centre, the number of nodes at its largest distance in the plane that is partly
-    /// taken.
-    ///
-    /// Only taken nodes are counted.
+    /// For each centre, number of nodes taken at the largest selected distance in the partly taken
+    /// plane.
     rest: Lanes<u16>,
-    /// For each centre, the number of its nearest nodes that are counted in `lower`.
+    /// For each centre, the number of its nearest nodes, without the farthest ones in one plane.
+    ///
+    /// In this plane, only some of the nodes at the largest distance are taken.
     counted: Lanes<u16>,
-    /// For each centre, the hops along the upper dimensions over all pairs of its nearest nodes.
+    /// For each centre, the hops along the upper dimensions, summed over all pairs of its nearest
+    /// nodes.
     above: Lanes<u64>,
-    /// For each centre, the hops along the lower dimensions over all pairs of nodes counted in
-    /// `lower`.
+    /// For each centre, the hops along the lower dimensions over all pairs of its counted nearest
+    /// nodes.
+    ///
+    /// Nodes at the largest distance in the plane that is only partly taken are not counted.
     below: Lanes<u64>,
-    /// Number of nearest nodes of one centre with each coordinate of each lower dimension.
+    /// For each coordinate of each lower dimension, the number of one centre's nearest nodes there.
     counts: Vec<Vec<u32>>,
 }
 
@@ -177,8 +180,9 @@ impl Stretch {
         }
     }
 
-    /// Hops along the upper dimensions, computed from the counts in `by_plane`, which are
-    /// overwritten.
+    /// Sum of the hops along the upper dimensions over all pairs of nodes nearest to each centre.
+    ///
+    /// Overwrites the counts in `by_plane`, from which the sum is computed.
     fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
         let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
         for axis in axes.axes[planes.lower..].iter().rev() {

@@ -51,19 +51,20 @@ pub(super) struct Back {
     /// Start of the longest interval in which some released node may stay free; `until` is its end.
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Change of the counts in the steps in which nodes had several holders; `None` without such
+    /// Rise of the free counts in steps in which nodes had several holders; `None` without such
     /// steps.
     pub(super) eased: Option<Eased>,
 }
 
-/// Rise of the counts of free nodes when a release reduces the holders of nodes that had several.
-/// The count of a step is its number of free nodes, minus one for each holder of a node beyond its
-/// first.
+/// Rise of a plan's counts of free nodes, caused by a release of nodes that had several holders.
+///
+/// The count of a step is its number of free nodes, minus the number of holders beyond the first of
+/// each node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
     pub(super) at: Time,
-    /// Minimum of the counts before the release, over the steps in which nodes had several holders.
-    /// `most` is the maximum of these counts after the release.
+    /// Minimum count of free nodes before a release, over the steps in which nodes had several
+    /// holders.
     pub(super) least: i64,
     pub(super) most: i64,
 }
@@ -157,15 +158,14 @@ impl FreeSets {
     /// Finds the first step, in `openings` and before `limit`, at which a placement for `wanted`
     /// begins.
     ///
-    /// `place` searches the nodes that are free during the whole span, and must miss no block.
-    /// Nodes of the job's own reservation `own` count as free. With `own`, the span must be at most
-    /// that of `own`. `limit` must then be at most the start of `own` or the end of the present
-    /// instant, whichever is later.
+    /// `place` searches the nodes that are free during the whole requested time span, and must miss
+    /// no block. Nodes of the job's own reservation `own` count as free. With `own`, the requested
+    /// span must be no longer than the span of `own`. `limit` must then be at most the start of
+    /// `own` or the end of the present instant, whichever is later.
     ///
     /// If a search fails, a blocker is stored: the request, and an interval throughout which it has
-    /// no placement. Bisection finds the begin of the interval: the last step from which the
-    /// request has no placement up to the end of the tried span. Later searches skip each span that
-    /// contains the interval.
+    /// no placement. The begin of this interval is found by bisection. Later searches skip each
+    /// span that contains the interval.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &NodeRequest<'_>,
@@ -248,8 +248,10 @@ impl FreeSets {
         None
     }
 
-    /// Finds a placement from now on for the run time of `wanted`, on nodes of `among` that stay
-    /// free. Nodes of the job's own reservation `own` count as free.
+    /// Finds a placement on nodes of `among` that stay free from now on for the run time of
+    /// `wanted`.
+    ///
+    /// Nodes of the job's own reservation `own` count as free.
     pub(super) fn place_now<P>(
         &self,
         wanted: &NodeRequest<'_>,
@@ -273,9 +275,11 @@ impl FreeSets {
         place(&free, wanted.request)
     }
 
-    /// First instant before the start of `own` from which on all its nodes are free for the time
-    /// `span`. `span` is at most that of `own`. A node also counts as free while only `own` holds
-    /// it.
+    /// First instant before the start of the reservation `own` from which on its nodes are free for
+    /// `span`.
+    ///
+    /// The time `span` is at most the span of `own`. A node also counts as free while only `own`
+    /// holds it.
     pub(super) fn sooner(&self, own: Held<'_>, span: f64) -> Option<Time> {
         let mut at = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| step.from < own.from) {
@@ -292,9 +296,11 @@ impl FreeSets {
         None
     }
 
-    /// Last step in `steps` with a failed request that rules out `request` up to `until`. If nodes
-    /// became free since that failure, the failed request is tried again first. It is tried again
-    /// only if no other failed request rules out `request`.
+    /// Last step of a plan at which an earlier failure shows that a request cannot be placed
+    /// either.
+    ///
+    /// If nodes became free since that failure, the failed request is tried again first. It is
+    /// tried again only if no other failure rules out the new request.
     fn blocked<P>(
         &mut self,
         steps: Range<usize>,
@@ -337,8 +343,8 @@ impl FreeSets {
         free
     }
 
-    /// Range of the indices of the steps in the interval of `held`. If necessary, steps are split
-    /// where the interval begins and ends.
+    /// Range of the indices of the steps within the interval of `held`. If necessary, steps are
+    /// split at the ends of the interval.
     fn within(&mut self, held: Held<'_>) -> (usize, usize) {
         let first = self.cut(held.from);
         let last = self.cut(held.until);
@@ -349,8 +355,9 @@ impl FreeSets {
         self.steps.partition_point(|step| step.from < instant)
     }
 
-    /// Makes a step begin at `instant`, and returns the index of this step. If `instant` is before
-    /// all steps, nothing is split, and the index is 0.
+    /// Splits a step so that a step begins at `instant`, and returns the index of this step.
+    ///
+    /// If `instant` is before all steps, nothing is split, and the index is 0.
     fn cut(&mut self, instant: Time) -> usize {
         let at = self.from(instant);
         let is_there = self.steps.get(at).is_some_and(|step| step.from == instant);
@@ -385,7 +392,7 @@ impl FreeSets {
     }
 }
 
-/// First number below `end` for which the monotonic `holds` is true, otherwise `end`.
+/// First number below `end` for which a monotonic condition holds; `end` if there is none.
 fn first_that(end: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {

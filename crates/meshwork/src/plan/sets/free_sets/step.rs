@@ -10,16 +10,17 @@ use crate::offer::implies;
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) from: Time,
-    /// Number of free nodes, minus one for each holder of a node beyond its first; may be negative.
+    /// Number of free nodes, minus one for each holder of a node beyond the first; may be negative.
+    ///
+    /// A holder is a job or a reservation.
     pub(super) count: i64,
     pub(super) free: NodeSet,
-    /// Nodes with two or more holders, then nodes with three or more, and so on.
+    /// Sets of the nodes with at least two holders, at least three holders, and so on.
     pub(super) again: Vec<NodeSet>,
     pub(super) blockers: Vec<Blocker>,
 }
 
-/// A failed request. It and larger requests have no placement from the begin of a step up to
-/// `until`.
+/// Failed request: it and larger ones have no placement from the beginning of a step up to `until`.
 #[derive(Clone, Debug)]
 pub(super) struct Blocker {
     pub(super) request: Request,
@@ -40,7 +41,7 @@ impl Step {
         !self.again.is_empty()
     }
 
-    /// Adds a holder to nodes, which need not be free.
+    /// Adds a holder (a job or a reservation) to nodes, which need not be free.
     pub(super) fn hold(&mut self, held: Held<'_>) {
         self.count -= i64::from(held.count);
         if held.nodes.is_within(&self.free) {
@@ -77,7 +78,7 @@ impl Step {
         self.free.unite(&rest);
     }
 
-    /// Nodes of the reservation `own` that no other job or reservation holds in this step.
+    /// Nodes of the reservation `own` that no other job or reservation holds during this time step.
     pub(super) fn held_alone<'a>(&self, own: &'a NodeSet) -> Cow<'a, NodeSet> {
         let Some(twice) = self.again.first() else { return Cow::Borrowed(own) };
         let mut alone = own.clone();
@@ -85,8 +86,7 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether nobody but the owner holds the nodes. If `are_held` is set, the owner holds them in
-    /// this step; otherwise they must be free.
+    /// Whether the nodes are free in this step or, if `are_held` is set, held by their owner alone.
     pub(super) fn is_left_to(&self, nodes: &NodeSet, are_held: bool) -> bool {
         if are_held {
             self.again.first().is_none_or(|twice| !nodes.meets(twice))
@@ -95,7 +95,9 @@ impl Step {
         }
     }
 
-    /// Moves the begin of the step to a later instant. Requests that failed in the step still fail.
+    /// Moves the beginning of a step of the plan to a later instant.
+    ///
+    /// Requests that failed in the step still fail.
     pub(super) fn begin(&mut self, from: Time) {
         self.from = from;
         for blocker in &mut self.blockers {

@@ -10,8 +10,8 @@ use crate::topology::{Grid, Node, TopologyError};
 
 /// Listed shape of boxes: the sides of a box, and the positions at which it may lie in a torus.
 ///
-/// Sides and positions are numbers of nodes along x, y and z. The parameters call a shape a
-/// placement. A spacing of 0 stands for the side of the box.
+/// Lengths are numbers of nodes along x, y and z. If `spacing` is 0 along an axis, positions are
+/// one side of the box apart. The parameters call a shape a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Sides of the box along x, y and z.
@@ -70,7 +70,8 @@ const FEW: u32 = 32;
 #[derive(Clone, Debug)]
 pub struct Entry {
     shape: Shape,
-    /// For each axis and coordinate, its rank in the order of trial; `None` if no box begins there.
+    /// Rank of each coordinate of each axis in the order in which boxes are tried; `None` without a
+    /// box.
     order: [Vec<Option<u32>>; 3],
     bases: NodeSet,
     /// Corner cells of all boxes, in the order in which they are tried; empty on a large torus.
@@ -106,7 +107,7 @@ impl Entry {
         self.complete.count()
     }
 
-    /// Whether a box of this shape overlaps another box of equal size, whatever its shape.
+    /// Whether some box of this shape overlaps another box with as many nodes, of any shape.
     #[must_use]
     pub fn overlaps_others(&self) -> bool {
         self.overlaps_others
@@ -140,10 +141,11 @@ impl Entry {
 pub struct Torus {
     grid: Grid,
     cells: Vec<Option<Node>>,
-    /// Runs of consecutive cells that have consecutive nodes: first cell, first node and length.
+    /// Runs of consecutive cells of the torus with consecutive nodes: first cell, first node,
+    /// length.
     runs: Vec<(u32, Node, u32)>,
     holes: NodeSet,
-    /// Whether every node is in at most one cell.
+    /// Whether every node is in at most one cell of the torus.
     is_plain: bool,
     /// Listed shapes, sorted by the size of their boxes; equal sizes are in the order of the list.
     entries: Vec<Entry>,
@@ -154,8 +156,8 @@ pub struct Torus {
 #[derive(Clone)]
 pub(super) struct View {
     free: NodeSet,
-    /// For each weight in ascending order, the free cells of at most this weight; empty if all are
-    /// equal.
+    /// For each weight in ascending order, the free cells of at most this weight. Empty if all
+    /// cells have equal weights.
     by_weight: Vec<(u32, NodeSet)>,
     required: Option<NodeSet>,
     holds_required: bool,

@@ -138,7 +138,6 @@ impl Torus {
     }
 }
 
-/// Keeps the boxes with the lowest cost, and returns this cost.
 fn keep_cheapest<C: Count>(bases: &mut NodeSet, costs: &[C]) -> i64 {
     let (mut least, mut most) = (C::MOST, C::ZERO);
     let mut least_of_word = Vec::with_capacity(bases.words().len());
