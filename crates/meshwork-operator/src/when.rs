@@ -517,12 +517,8 @@ mod tests {
     #[test]
     fn equal_run_times_leave_a_single_start() {
         let machine = machine(ALL);
-        let mut stays: Vec<JobRecord> =
-            (0..30).map(|id| job(id, 100 * i64::from(id), None, "")).collect();
-        for (stay, start) in stays.iter_mut().zip((0..).step_by(100)) {
-            (stay.start, stay.end) = (Some(start), Some(start + 100));
-            stay.nodelist = "n[0-3]".to_owned();
-        }
+        let run = |id, at| job(id, at, Some((at, at + 100)), "n[0-3]");
+        let mut stays: Vec<JobRecord> = (0..30).map(|id| run(id, 100 * i64::from(id))).collect();
         stays.push(job(30, 3_000, Some((3_000, 3_580)), "n[0-3]"));
         // Later records must not be used: the end of the running job above, and this job.
         stays.push(job(31, 3_010, Some((3_580, 3_590)), "n[0-3]"));
@@ -557,10 +553,7 @@ mod tests {
     fn run_times_are_those_of_the_user_beyond_what_has_passed() {
         let mut stays: Vec<JobRecord> =
             (0..30).map(|id| job(id, 0, Some((0, 10 + i64::from(id))), "n0")).collect();
-        let other = |mut stay: JobRecord| {
-            stay.user = "bo".to_owned();
-            stay
-        };
+        let other = |stay: JobRecord| JobRecord { user: "bo".to_owned(), ..stay };
         stays.extend((30..60).map(|id| other(job(id, 0, Some((0, 500)), "n0"))));
         let known = RunTimes::before(&stays, 1_000);
         let own = job(99, 0, None, "");

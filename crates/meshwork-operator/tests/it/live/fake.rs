@@ -33,7 +33,7 @@ pub(super) enum Fault {
     Submit(Wanted),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     pub(super) user: u8,
     pub(super) least: u32,
@@ -43,8 +43,9 @@ pub(super) struct Wanted {
     pub(super) special: Special,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Special {
+    #[default]
     None,
     /// The job requires consecutive nodes: the node with this number, and further ones up to its
     /// size.
@@ -60,8 +61,9 @@ pub(super) enum Special {
     Comment,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Phase {
+    #[default]
     Pending,
     Running,
     Completing,
@@ -69,7 +71,7 @@ pub(super) enum Phase {
     Cancelled,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FakeJob {
     pub(super) id: String,
     number: u64,
@@ -120,6 +122,7 @@ struct Reserved {
     until: f64,
 }
 
+#[derive(Default)]
 pub(super) struct FakeSlurm {
     now: f64,
     pub(super) jobs: Vec<FakeJob>,
@@ -158,24 +161,12 @@ impl FakeSlurm {
         let now = 1_800_000_000.0;
         FakeSlurm {
             now,
-            jobs: Vec::new(),
             saved: (now, Vec::new(), 1),
             nodes: vec![Health::Up; NODES],
-            foreign: BTreeMap::new(),
-            reserved: Vec::new(),
-            limits: BTreeMap::new(),
-            away_until: 0.0,
-            unknown_until: 0.0,
             next: 1,
             faults: faults.into_iter().map(|(at, fault)| (now + at, fault)).collect(),
             kills: kills.into_iter().rev().collect(),
-            calls: 0,
-            killed: 0,
-            starts: Vec::new(),
-            undecided: 0,
-            vanished: 0,
-            is_disturbed: false,
-            overlaps: Vec::new(),
+            ..FakeSlurm::default()
         }
     }
 
@@ -382,16 +373,8 @@ impl FakeSlurm {
                     }
                 }
             }
-            Fault::Hold(place) => {
-                if let Some(place) = job(place) {
-                    self.jobs[place].is_held = true;
-                }
-            }
-            Fault::Release(place) => {
-                if let Some(place) = job(place) {
-                    self.jobs[place].is_held = false;
-                }
-            }
+            Fault::Hold(place) => self.hold(place, true),
+            Fault::Release(place) => self.hold(place, false),
             Fault::Limit(user, most) => {
                 self.limits.insert(user, most);
             }
@@ -407,6 +390,13 @@ impl FakeSlurm {
                 }
             }
             Fault::Submit(wanted) => self.submit(wanted),
+        }
+    }
+
+    fn hold(&mut self, place: usize, is_held: bool) {
+        let count = self.jobs.len().max(1);
+        if let Some(job) = self.jobs.get_mut(place % count) {
+            job.is_held = is_held;
         }
     }
 
@@ -447,11 +437,8 @@ impl FakeSlurm {
         let number = self.next;
         self.next += 1;
         let is_part = wanted.special == Special::Heterogeneous;
-        let list = |first: usize, count: usize| {
-            let names: Vec<String> =
-                (0..count).map(|own| format!("n{}", (first + own) % NODES)).collect();
-            hostlist::compressed(names.iter().map(String::as_str))
-        };
+        let list =
+            |first: usize, count: usize| host_list((first..first + count).map(|node| node % NODES));
         let (mut requires, mut excludes) = (String::new(), String::new());
         let mut range = (wanted.least, wanted.most);
         match wanted.special {
@@ -471,30 +458,19 @@ impl FakeSlurm {
             id: if is_part { format!("{number}+0") } else { number.to_string() },
             number,
             partition: "in",
-            phase: Phase::Pending,
             submitted: self.now as i64,
             range,
             priority: 1_000 - u64::from(wanted.user) * 10,
-            is_held: false,
-            is_bad: false,
             begin,
             requires,
             excludes,
             reason: "PartitionDown".to_owned(),
-            has: Vec::new(),
-            start: 0.0,
-            end: 0.0,
-            note: String::new(),
-            is_requeued: false,
             wanted,
+            ..FakeJob::default()
         });
     }
 
     fn field(&self, job: &FakeJob, letter: char) -> String {
-        let names = |nodes: &[usize]| {
-            let names: Vec<String> = nodes.iter().map(|node| format!("n{node}")).collect();
-            hostlist::compressed(names.iter().map(String::as_str))
-        };
         let is_started = matches!(job.phase, Phase::Running | Phase::Completing);
         let time = |at: f64| if is_started { (at as i64).to_string() } else { "N/A".to_owned() };
         match letter {
@@ -512,8 +488,8 @@ impl FakeSlurm {
             'Q' if job.is_held || job.is_bad => "0".to_owned(),
             'Q' => job.priority.to_string(),
             'r' => job.reason.clone(),
-            'N' => names(&job.has),
-            'n' => names(&indices(&job.requires)),
+            'N' => host_list(job.has.iter().copied()),
+            'n' => host_list(indices(&job.requires).into_iter()),
             'x' => job.excludes.clone(),
             'E' => self.depends(job).map_or("(null)".to_owned(), |id| format!("afterany:{id}")),
             'V' => job.submitted.to_string(),
@@ -531,33 +507,17 @@ impl FakeSlurm {
     }
 
     fn squeue(&self, arguments: &[String]) -> String {
-        let after = |name: &str| {
-            let place = arguments.iter().position(|own| own == name)?;
-            arguments.get(place + 1)
-        };
         let listed = self.jobs.iter();
         let listed = listed.filter(|job| !matches!(job.phase, Phase::Done | Phase::Cancelled));
-        let mut text = String::new();
-        if after("--Format").is_some() {
-            for job in listed.filter(|job| job.phase == Phase::Pending) {
+        if argument(arguments, "--Format").is_some() {
+            let least = |job: &FakeJob| {
                 let least = if job.wanted.special == Special::Tasks { 1 } else { job.range.0 };
-                text +=
-                    &format!("{:>30}{:<120}\n", job.id, format!("cpu=1,node={least},billing=1"));
-            }
-            return text;
+                format!("{:>30}{:<120}\n", job.id, format!("cpu=1,node={least},billing=1"))
+            };
+            return listed.filter(|job| job.phase == Phase::Pending).map(least).collect();
         }
-        let format = after("--format").unwrap();
-        for job in listed {
-            let mut letters = format.chars();
-            while let Some(letter) = letters.next() {
-                match (letter, letter == '%') {
-                    (_, true) => text += &self.field(job, letters.next().unwrap()),
-                    (other, _) => text.push(other),
-                }
-            }
-            text.push('\n');
-        }
-        text
+        let format = argument(arguments, "--format").unwrap();
+        listed.map(|job| filled(format, |letter| self.field(job, letter))).collect()
     }
 
     fn sinfo(&self) -> String {
@@ -597,9 +557,8 @@ impl FakeSlurm {
         )
     }
 
-    fn update(&mut self, words: &[&str]) -> String {
-        let value =
-            |key: &str| words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+    fn update(&mut self, line: &str) -> String {
+        let value = |key: &str| value(line, key);
         let id = value("JobId").unwrap();
         let found = self.jobs.iter().rposition(|job| job.id == id || job.number.to_string() == id);
         let Some(place) = found else {
@@ -707,24 +666,20 @@ impl SlurmCommands for FakeSlurm {
             }
             let words: Vec<&str> = line.split(' ').collect();
             Ok(match words[..] {
-                ["show", "reservation"] if own.reserved.is_empty() => {
-                    "No reservations in the system\n".to_owned()
-                }
+                ["show", "reservation"] if own.reserved.is_empty() => NO_RESERVATIONS.to_owned(),
                 ["show", "reservation"] => {
                     let of = |(number, one): (usize, &Reserved)| {
-                        let names: Vec<String> =
-                            one.nodes.iter().map(|node| format!("n{node}")).collect();
                         format!(
                             "ReservationName=r{number} StartTime={} EndTime={} Nodes={} Users=root\n",
                             one.from as i64,
                             one.until as i64,
-                            hostlist::compressed(names.iter().map(String::as_str))
+                            host_list(one.nodes.iter().copied())
                         )
                     };
                     own.reserved.iter().enumerate().map(of).collect()
                 }
                 ["show", "job", id] => own.show_job(id),
-                ["update", ..] => own.update(&words),
+                ["update", ..] => own.update(line),
                 _ => panic!("{line}"),
             })
         })
@@ -739,7 +694,48 @@ impl SlurmCommands for FakeSlurm {
     }
 }
 
-fn indices(list: &str) -> Vec<usize> {
+/// Answer to `show reservation` without reservations.
+pub(super) const NO_RESERVATIONS: &str = "No reservations in the system\n";
+
+/// Numbers of the nodes in a host list: 1 and 2 for `n[1-2]`.
+pub(super) fn indices(list: &str) -> Vec<usize> {
     let names = hostlist::names(list).unwrap();
     names.iter().map(|name| name[1..].parse().unwrap()).collect()
+}
+
+fn host_list(nodes: impl Iterator<Item = usize>) -> String {
+    let names: Vec<String> = nodes.map(|node| format!("n{node}")).collect();
+    hostlist::compressed(names.iter().map(String::as_str))
+}
+
+/// Argument of `squeue` after the option `name`.
+pub(super) fn argument<'a>(arguments: &'a [String], name: &str) -> Option<&'a String> {
+    let place = arguments.iter().position(|own| own == name)?;
+    arguments.get(place + 1)
+}
+
+/// Line of `squeue`, in which `field` replaces the letter after each `%` of the format.
+pub(super) fn filled(format: &str, field: impl Fn(char) -> String) -> String {
+    let mut letters = format.chars();
+    let mut text = String::new();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '%' => text += &field(letters.next().unwrap()),
+            other => text.push(other),
+        }
+    }
+    text + "\n"
+}
+
+/// Value of a `key=value` word in a line of `scontrol`.
+pub(super) fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+}
+
+/// Answer to `show job` for a pending job that requests a fixed number of nodes.
+pub(super) fn pending(id: &str, submitted: i64, nodes: u32) -> String {
+    format!(
+        "JobId={id} JobState=PENDING SubmitTime={submitted} Partition=in ReqNodeList=(null) \
+         NumNodes={nodes}-{nodes}\n"
+    )
 }

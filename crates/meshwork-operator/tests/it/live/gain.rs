@@ -14,13 +14,15 @@ use meshwork_operator::live::ends::{EndRule, ExpectedEnds};
 use meshwork_operator::live::policy::LivePolicy;
 use meshwork_operator::paired;
 use meshwork_slurm::history::{History, JobRecord};
-use meshwork_slurm::hostlist;
 use serde_json::Value as Json;
+
+use super::fake::{NO_RESERVATIONS, argument, filled, indices, pending, value};
 
 /// Seconds after which the agent predicts the ends of jobs again.
 const RENEWED: i64 = 60;
 
 /// Fake of a Slurm without faults. A recorded job starts as soon as the agent has placed it.
+#[derive(Default)]
 struct Replayed<'a> {
     now: i64,
     jobs: &'a [JobRecord],
@@ -36,11 +38,6 @@ struct Replayed<'a> {
 fn seconds(job: &JobRecord) -> i64 {
     let ran = (job.end.unwrap() - job.start.unwrap()).max(1);
     job.limit.map_or(ran, |limit| ran.min(limit.max(1)))
-}
-
-fn indices(list: &str) -> Vec<usize> {
-    let names = hostlist::names(list).unwrap();
-    names.iter().map(|name| name[1..].parse().unwrap()).collect()
 }
 
 impl Replayed<'_> {
@@ -68,32 +65,23 @@ impl Replayed<'_> {
         let (nodes, start) = running.unwrap_or(("(null)", 0));
         let time = |at: i64| running.map_or("N/A".to_owned(), |_| at.to_string());
         let limit = own.limit.map(|limit| limit.max(1));
-        let mut text = String::new();
-        let mut letters = format.chars();
-        while let Some(letter) = letters.next() {
-            if letter != '%' {
-                text.push(letter);
-                continue;
+        filled(format, |letter| match letter {
+            'i' | 'A' => (job + 1).to_string(),
+            'P' => partition.to_owned(),
+            't' => state.to_owned(),
+            'D' => own.nodes.to_string(),
+            'Q' => "1".to_owned(),
+            'r' if running.is_none() => "PartitionDown".to_owned(),
+            'N' | 'n' => nodes.to_owned(),
+            'V' => own.submit.unwrap().to_string(),
+            'S' => time(start),
+            'e' => limit.map_or("N/A".to_owned(), |limit| time(start + limit)),
+            'l' => {
+                limit.map_or("UNLIMITED".to_owned(), |own| format!("{}:{:02}", own / 60, own % 60))
             }
-            text += &match letters.next().unwrap() {
-                'i' | 'A' => (job + 1).to_string(),
-                'P' => partition.to_owned(),
-                't' => state.to_owned(),
-                'D' => own.nodes.to_string(),
-                'Q' => "1".to_owned(),
-                'r' if running.is_none() => "PartitionDown".to_owned(),
-                'N' | 'n' => nodes.to_owned(),
-                'V' => own.submit.unwrap().to_string(),
-                'S' => time(start),
-                'e' => limit.map_or("N/A".to_owned(), |limit| time(start + limit)),
-                'l' => limit
-                    .map_or("UNLIMITED".to_owned(), |own| format!("{}:{:02}", own / 60, own % 60)),
-                'u' => own.user.clone(),
-                '.' => ".".to_owned(),
-                _ => "(null)".to_owned(),
-            };
-        }
-        text + "\n"
+            'u' => own.user.clone(),
+            _ => "(null)".to_owned(),
+        })
     }
 }
 
@@ -105,11 +93,10 @@ impl SlurmCommands for Replayed<'_> {
             };
             return Ok(self.busy.iter().enumerate().map(state).collect());
         }
-        let Some(place) = arguments.iter().position(|own| own == "--format") else {
+        let Some(format) = argument(arguments, "--format") else {
             let least = |&job: &usize| format!("{} cpu=1,node={}\n", job + 1, self.jobs[job].nodes);
             return Ok(self.waiting.iter().map(least).collect());
         };
-        let format = &arguments[place + 1];
         let waiting = self.waiting.iter().map(|&job| self.record(format, job, None));
         let running = self
             .running
@@ -119,20 +106,14 @@ impl SlurmCommands for Replayed<'_> {
     }
 
     fn control(&mut self, line: &str) -> Result<String, String> {
-        let value =
-            |key: &str| line.split(' ').find_map(|own| own.strip_prefix(key)?.strip_prefix('='));
         Ok(if line == "show reservation" {
-            "No reservations in the system\n".to_owned()
+            NO_RESERVATIONS.to_owned()
         } else if let Some(id) = line.strip_prefix("show job ") {
             let job = &self.jobs[id.parse::<usize>().unwrap() - 1];
-            let (submitted, nodes) = (job.submit.unwrap(), job.nodes);
-            format!(
-                "JobId={id} JobState=PENDING SubmitTime={submitted} Partition=in ReqNodeList=(null) \
-                 NumNodes={nodes}-{nodes}\n"
-            )
+            pending(id, job.submit.unwrap(), job.nodes)
         } else {
-            let job = value("JobId").unwrap().parse::<usize>().unwrap() - 1;
-            let nodes = value("ReqNodeList").unwrap();
+            let job = value(line, "JobId").unwrap().parse::<usize>().unwrap() - 1;
+            let nodes = value(line, "ReqNodeList").unwrap();
             for node in indices(nodes) {
                 assert!(!std::mem::replace(&mut self.busy[node], true), "{line}");
             }
@@ -156,15 +137,8 @@ impl SlurmCommands for Replayed<'_> {
 /// Waits of jobs in seconds, if the agent predicts the ends of jobs by `rule`.
 fn waits(policy: &LivePolicy, jobs: &[JobRecord], rule: EndRule) -> Vec<f64> {
     let nodes = policy.names.len();
-    let mut slurm = Replayed {
-        now: 0,
-        jobs,
-        submitted: 0,
-        waiting: Vec::new(),
-        running: BTreeMap::new(),
-        busy: vec![false; nodes],
-        starts: vec![0; jobs.len()],
-    };
+    let (busy, starts) = (vec![false; nodes], vec![0; jobs.len()]);
+    let mut slurm = Replayed { jobs, busy, starts, ..Replayed::default() };
     let mut agent = PlacementAgent::new(policy, AgentSettings::default(), Box::new(|_: &Json| {}));
     let mut seen = History::default();
     let (mut is_old, mut read) = (false, 0);

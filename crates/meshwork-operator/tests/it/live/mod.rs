@@ -20,7 +20,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use serde_json::Value as Json;
 
-use fake::{FakeSlurm, Fault, Killed, NODES, Phase, Special, Wanted};
+use fake::{FakeSlurm, Fault, Killed, NO_RESERVATIONS, NODES, Phase, Special, Wanted};
+use fake::{argument, filled, pending};
 
 fn policy(allocator: &str, scheduler: &str) -> LivePolicy {
     let text = format!(
@@ -177,22 +178,15 @@ fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(
     let chosen = chosen.borrow();
     for start in &slurm.starts {
         let nodes: Vec<String> = start.nodes.iter().cloned().collect();
-        let own = chosen.get(&start.key).is_some_and(|lists| lists.contains(&nodes));
-        prop_assert!(
-            own,
-            "{:?} started on {:?}, but {:?}",
-            start.key,
-            nodes,
-            chosen.get(&start.key)
-        );
+        let lists = chosen.get(&start.key);
+        let is_chosen = lists.is_some_and(|lists| lists.contains(&nodes));
+        prop_assert!(is_chosen, "{:?} started on {:?}, but {:?}", start.key, nodes, lists);
     }
     // At the end, the node list of a job that required particular nodes has the requested length.
     for job in &slurm.jobs {
         if let (Special::Own(_), Phase::Done) = (&job.wanted.special, &job.phase) {
-            prop_assert_eq!(
-                hostlist::names(&job.requires).unwrap().len(),
-                job.wanted.least as usize
-            );
+            let count = hostlist::names(&job.requires).unwrap().len();
+            prop_assert_eq!(count, job.wanted.least as usize);
         }
     }
     let again = replay(policy, &log.borrow()).unwrap();
@@ -340,53 +334,42 @@ struct Stream {
     each: u64,
 }
 
+/// Second at which all jobs of a [`Stream`] are submitted.
+const SUBMITTED: i64 = 1_800_000_000;
+
 impl SlurmCommands for Stream {
     fn ask(&mut self, program: &str, arguments: &[String]) -> Result<String, String> {
         if program == "sinfo" {
             return Ok((0..NODES).map(|node| format!("n{node} idle\n")).collect());
         }
-        let place = arguments.iter().position(|own| own == "--format");
-        let Some(place) = place else { return Ok(String::new()) };
+        let Some(format) = argument(arguments, "--format") else { return Ok(String::new()) };
         self.looks += 1;
-        let format = &arguments[place + 1];
         let first = self.looks * self.each;
         let fill = |number: u64| {
-            let values = [
-                ("%i", number.to_string()),
-                ("%A", number.to_string()),
-                ("%P", "in".to_owned()),
-                ("%t", "PD".to_owned()),
-                ("%D", "1".to_owned()),
-                ("%Q", "1000".to_owned()),
-                ("%V", "1800000000".to_owned()),
-                ("%l", "10:00".to_owned()),
-            ];
-            let mut text = format.clone();
-            for (field, value) in values {
-                text = text.replace(field, &value);
-            }
-            for rest in
-                ["%r", "%N", "%n", "%x", "%E", "%S", "%e", "%f", "%v", "%b", "%u", "%a", "%q", "%k"]
-            {
-                text = text.replace(rest, "(null)");
-            }
-            text + "\n"
+            filled(format, |letter| match letter {
+                'i' | 'A' => number.to_string(),
+                'P' => "in".to_owned(),
+                't' => "PD".to_owned(),
+                'D' => "1".to_owned(),
+                'Q' => "1000".to_owned(),
+                'V' => SUBMITTED.to_string(),
+                'l' => "10:00".to_owned(),
+                _ => "(null)".to_owned(),
+            })
         };
         Ok((first..first + self.each).map(fill).collect())
     }
 
     fn control(&mut self, line: &str) -> Result<String, String> {
         Ok(match line.strip_prefix("show job ") {
-            Some(id) => format!(
-                "JobId={id} JobState=PENDING SubmitTime=1800000000 Partition=in ReqNodeList=(null) NumNodes=1-1\n"
-            ),
-            None if line == "show reservation" => "No reservations in the system\n".to_owned(),
+            Some(id) => pending(id, SUBMITTED, 1),
+            None if line == "show reservation" => NO_RESERVATIONS.to_owned(),
             None => String::new(),
         })
     }
 
     fn now(&mut self) -> f64 {
-        1_800_000_000.0 + self.looks as f64
+        SUBMITTED as f64 + self.looks as f64
     }
 
     fn token(&mut self) -> String {
