@@ -35,6 +35,8 @@ mod standard;
 pub mod statistics;
 pub mod study;
 pub mod sweep;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod threads;
 pub mod trace;

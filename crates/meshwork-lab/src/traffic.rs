@@ -47,19 +47,22 @@ mod tests {
 
     use super::*;
 
+    fn offered(sides: &[u32; 2], load: f64) -> Offered {
+        Offered {
+            topology: Topology::torus(sides).unwrap(),
+            setting: WormholeConfig::default(),
+            traffic: TRAFFIC[0],
+            load,
+            warmup: 500,
+            cycles: 2_000,
+            seed: 1,
+        }
+    }
+
     #[test]
     fn a_sweep_is_the_same_on_any_number_of_threads() {
-        let loads: Vec<Offered> = (1..6_u8)
-            .map(|i| Offered {
-                topology: Topology::torus(&[4, 4]).unwrap(),
-                setting: WormholeConfig::default(),
-                traffic: TRAFFIC[0],
-                load: f64::from(i) * 0.05,
-                warmup: 500,
-                cycles: 2_000,
-                seed: 1,
-            })
-            .collect();
+        let loads: Vec<Offered> =
+            (1..6_u8).map(|i| offered(&[4, 4], f64::from(i) * 0.05)).collect();
         let on = |threads| -> Vec<Carried> {
             sweep(&loads, threads).unwrap().iter().map(|point| point.carried).collect()
         };
@@ -70,15 +73,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_load_is_told() {
-        let bad = Offered {
-            topology: Topology::torus(&[6, 6]).unwrap(),
-            setting: WormholeConfig::default(),
-            traffic: TRAFFIC.iter().find(|t| t.about.name == "bit_complement").unwrap(),
-            load: 0.1,
-            warmup: 10,
-            cycles: 10,
-            seed: 1,
-        };
+        let traffic = TRAFFIC.iter().find(|t| t.about.name == "bit_complement").unwrap();
+        let bad = Offered { traffic, ..offered(&[6, 6], 0.1) };
         let problem = sweep(&[bad], 1).unwrap_err();
         assert_eq!(
             problem.message,

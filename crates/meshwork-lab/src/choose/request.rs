@@ -358,10 +358,7 @@ mod tests {
         for wrong in ["", "0", "w", "3 fortnights", "-1h", "1..2s"] {
             assert_eq!(seconds(wrong), None, "{wrong}");
         }
-        assert_eq!(
-            (share("2%"), share("2 %"), share("0.02")),
-            (Some(0.02), Some(0.02), Some(0.02))
-        );
+        assert_eq!(["2%", "2 %", "0.02"].map(share), [Some(0.02); 3]);
     }
 
     #[test]
@@ -388,9 +385,7 @@ mod tests {
         );
         let raw = with(&|r| (r.raw, r.within) = (true, "30".to_owned()));
         assert_eq!(raw.within().unwrap(), Within::Units(30.0));
-        assert_eq!(
-            with(&|r| r.budget = Some("500".into())).budget().unwrap(),
-            Some(Budget::Runs(500))
-        );
+        let runs = with(&|r| r.budget = Some("500".into()));
+        assert_eq!(runs.budget().unwrap(), Some(Budget::Runs(500)));
     }
 }

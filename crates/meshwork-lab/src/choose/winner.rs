@@ -285,15 +285,9 @@ mod tests {
     }
 
     fn change_beside(included: &str, conf: &str, scheduler: &str) -> String {
-        let all: Table = scheduler.parse().unwrap();
-        let all = Value::Table(all);
-        let given: BTreeSet<&str> = all
-            .as_table()
-            .unwrap()
-            .keys()
-            .map(String::as_str)
-            .filter(|key| *key != "name")
-            .collect();
+        let table: Table = scheduler.parse().unwrap();
+        let given: BTreeSet<&str> = table.keys().map(String::as_str).collect();
+        let all = Value::Table(table.clone());
         let own = GivenScheduler { name: "slurm", given: given.clone(), all: &all };
         let changed = difference(conf, &own.put_into(conf, included, &given), "old", "new");
         let is_change = |line: &&str| !line.starts_with("---") && !line.starts_with("+++");

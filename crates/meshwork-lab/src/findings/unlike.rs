@@ -163,20 +163,14 @@ fn grouped(having: Vec<(&Compared<'_>, String)>) -> Vec<(String, Vec<String>)> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
-    use crate::Study;
     use crate::study::expand::expand;
+    use crate::tests::{study, synthetic};
 
     fn lines(rest: &str) -> Vec<String> {
-        let text = format!(
-            "machine = {{ topology = 'mesh', dims = [4, 4] }}\n\
-             workload = {{ name = 'synthetic', load = 0.5, sizes = 'uniform', \
-             runtimes = {{ name = 'exponential', mean = 5.0 }} }}\n\
-             measure = {{ jobs = 50, metrics = ['wait'] }}\n{rest}"
-        );
-        let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
+        let head = "machine = { topology = 'mesh', dims = [4, 4] }\n\
+                    measure = { jobs = 50, metrics = ['wait'] }";
+        let study = study(&synthetic(head, 0.5, rest));
         unlike(&study.catalogue, &expand(&study).unwrap()).iter().map(Unlike::to_string).collect()
     }
 

@@ -234,21 +234,12 @@ mod tests {
         let rows = csv(
             "place,block,submit, runtime ,nodes\r\n\r\n9,3x5,0.5,10,\r\n# a remark\r\n9,,1,20,4",
         );
-        let first = Row {
-            line: 3,
-            submit: Some(0.5.into()),
-            runtime: Some(10.0),
-            block: Some([3, 5][..].into()),
-            ..Row::default()
+        let row = |line, submit: f64, runtime| {
+            let (submit, runtime) = (Some(submit.into()), Some(runtime));
+            Row { line, submit, runtime, ..Row::default() }
         };
-        let second = Row {
-            line: 5,
-            submit: Some(1.0.into()),
-            runtime: Some(20.0),
-            nodes: Some(4),
-            ..Row::default()
-        };
-        assert_eq!(rows.unwrap(), [first, second]);
+        let first = Row { block: Some([3, 5][..].into()), ..row(3, 0.5, 10.0) };
+        assert_eq!(rows.unwrap(), [first, Row { nodes: Some(4), ..row(5, 1.0, 20.0) }]);
     }
 
     #[test]

@@ -90,6 +90,10 @@ mod tests {
         rows.and_then(Iterator::collect).map_err(|error: WorkloadError| error.0)
     }
 
+    fn two() -> ArrayRef {
+        Arc::new(Int16Array::from(vec![1, 1]))
+    }
+
     #[test]
     fn a_parquet_table_of_any_numbers() {
         let rows = parquet(vec![
@@ -100,35 +104,22 @@ mod tests {
             ("block", Arc::new(StringArray::from(vec![None, Some("2x2")]))),
         ])
         .unwrap();
-        assert_eq!(
-            rows[0],
-            Row {
-                line: 1,
-                submit: Some(0.0.into()),
-                runtime: Some(0.5),
-                subcube: Some(3),
-                ..Row::default()
-            }
-        );
+        let first = Row { line: 1, submit: Some(0.0.into()), runtime: Some(0.5), ..Row::default() };
+        assert_eq!(rows[0], Row { subcube: Some(3), ..first });
         assert_eq!((rows[1].line, &rows[1].block), (2, &Some([2, 2][..].into())));
     }
 
     #[test]
     fn a_submission_may_be_a_date() {
-        let two = || Arc::new(Int16Array::from(vec![1, 1])) as ArrayRef;
         let stamps = TimestampMillisecondArray::from(vec![86_400_000, 30_000]);
-        let rows = parquet(vec![
-            ("submit", Arc::new(stamps) as ArrayRef),
-            ("runtime", two()),
-            ("nodes", two()),
-        ]);
+        let columns = vec![("submit", Arc::new(stamps) as _), ("runtime", two()), ("nodes", two())];
+        let rows = parquet(columns);
         let submits: Vec<_> = rows.unwrap().into_iter().map(|row| row.submit).collect();
         assert_eq!(submits, [86_400.0, 30.0].map(|at| Some(Instant { at, is_date: true })));
     }
 
     #[test]
     fn users_with_large_numbers_stay_apart() {
-        let two = || Arc::new(Int16Array::from(vec![1, 1])) as ArrayRef;
         let users: DictionaryArray<Int8Type> = vec!["b", "a"].into_iter().collect();
         let numbers = UInt64Array::from(vec![(1 << 53) + 1, 1 << 53]);
         let rows = parquet(vec![
@@ -149,28 +140,23 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_parquet_table_is_said() {
-        let two = || Arc::new(Int16Array::from(vec![0, 7])) as ArrayRef;
-        let refused = parquet(vec![
-            ("submit", two()),
-            ("runtime", two()),
-            ("nodes", Arc::new(BooleanArray::from(vec![true, false]))),
-        ]);
-        assert_eq!(refused.unwrap_err(), "t.parquet:1: `nodes` is `true`, but must be a number");
-        let refused = parquet(vec![
-            ("submit", two()),
-            ("runtime", two()),
-            ("nodes", Arc::new(BinaryArray::from(vec![&b"4"[..], b"5"]))),
-        ]);
-        assert_eq!(
-            refused.unwrap_err(),
-            "t.parquet: the column `nodes` holds Binary, but must hold numbers, dates, lengths of time, flags or text"
-        );
-        let refused = parquet(vec![
-            ("submit", two()),
-            ("runtime", two()),
-            ("nodes", Arc::new(StringArray::from(vec!["4", "four"]))),
-        ]);
-        assert_eq!(refused.unwrap_err(), "t.parquet:2: `nodes` is `four`, but must be a number");
+        for (nodes, sentence) in [
+            (
+                Arc::new(BooleanArray::from(vec![true, false])) as ArrayRef,
+                "t.parquet:1: `nodes` is `true`, but must be a number",
+            ),
+            (
+                Arc::new(BinaryArray::from(vec![&b"4"[..], b"5"])),
+                "t.parquet: the column `nodes` holds Binary, but must hold numbers, dates, lengths of time, flags or text",
+            ),
+            (
+                Arc::new(StringArray::from(vec!["4", "four"])),
+                "t.parquet:2: `nodes` is `four`, but must be a number",
+            ),
+        ] {
+            let columns = vec![("submit", two()), ("runtime", two()), ("nodes", nodes)];
+            assert_eq!(parquet(columns).unwrap_err(), sentence);
+        }
         let mut file = tempfile::tempfile().unwrap();
         io::Write::write_all(&mut file, b"PAR1 and nothing more").unwrap();
         let error = from_parquet("t.parquet", file, |_| Ok([]), |_, []| Ok(())).err().unwrap().0;

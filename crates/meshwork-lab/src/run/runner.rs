@@ -420,6 +420,7 @@ mod tests {
     use crate::run::replications::watched;
     use crate::run::store::load;
     use crate::statistics::{half_width, mean};
+    use crate::tests::synthetic;
 
     #[test]
     fn what_stops_a_run_on_purpose_is_its_own_sentence() {
@@ -430,11 +431,8 @@ mod tests {
 
     fn points(loads: &[f64]) -> Vec<Point> {
         let point = |&load: &f64| {
-            let table = format!(
-                "[machine]\ntopology = 'flat'\nprocessors = 4\n\
-                 [workload]\nname = 'synthetic'\nload = {load}\nsizes = 'uniform'\n\
-                 runtimes = {{ name = 'exponential', mean = 5.0 }}\n[measure]\njobs = 10"
-            );
+            let head = "machine = { topology = 'flat', processors = 4 }\nmeasure = { jobs = 10 }";
+            let table = synthetic(head, load, "");
             Point {
                 swept: vec![("workload.load".to_owned(), toml::Value::Float(load))],
                 scenario: Scenario::read(&table.parse().unwrap()).unwrap(),
@@ -444,11 +442,16 @@ mod tests {
         loads.iter().map(point).collect()
     }
 
-    fn outcome(value: f64) -> Outcome {
+    fn outcome(value: Option<f64>) -> Outcome {
         let mut outcome = Outcome::default();
-        outcome.metrics = vec![Measured { name: "wait", value: Some(value), batches: vec![] }];
+        outcome.metrics = vec![Measured { name: "wait", value, batches: vec![] }];
         outcome.finished = 1;
         outcome
+    }
+
+    fn ended(replication: u64, wait: Option<f64>) -> Run {
+        let result = Ok(RunFindings::of(&outcome(wait)));
+        Run { key: String::new(), replication, result }
     }
 
     #[test]
@@ -482,7 +485,7 @@ mod tests {
             return Err("no log".to_owned());
         }
         let mut stream = Stream::new(1, replication, "fake");
-        Ok(outcome(10.0 + load * (stream.unit() - 0.5)))
+        Ok(outcome(Some(10.0 + load * (stream.unit() - 0.5))))
     }
 
     fn run(
@@ -587,10 +590,7 @@ mod tests {
             let mut runs = ScenarioRuns::default();
             while more(&rule, &runs) > runs.len() as u64 {
                 let normal = (0..12).map(|_| draws.unit()).sum::<f64>() - 6.0;
-                let mut findings = RunFindings::of(&outcome(0.0));
-                findings.metrics[0].value = Some(1.0 + 0.05 * normal);
-                let (key, replication) = (String::new(), runs.len() as u64);
-                runs.push(Run { key, replication, result: Ok(findings) });
+                runs.push(ended(runs.len() as u64, Some(1.0 + 0.05 * normal)));
             }
             let [mean, half_width] = watched("wait", &runs).unwrap();
             assert!(half_width <= 0.02 * mean);
@@ -602,12 +602,7 @@ mod tests {
     #[test]
     fn the_rule_by_hand() {
         let runs = |values: &[Option<f64>]| -> ScenarioRuns {
-            let run = |(i, value): (usize, &Option<f64>)| {
-                let mut findings = RunFindings::of(&outcome(0.0));
-                findings.metrics[0].value = *value;
-                Run { key: String::new(), replication: i as u64, result: Ok(findings) }
-            };
-            values.iter().enumerate().map(run).collect()
+            (0..).zip(values).map(|(i, &value)| ended(i, value)).collect()
         };
         let rule = precision();
         // Three values have an infinite interval, so their number is doubled.

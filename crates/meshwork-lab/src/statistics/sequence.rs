@@ -146,11 +146,8 @@ mod tests {
     use meshwork::rng::Stream;
 
     use super::*;
-
-    fn normal(stream: &mut Stream) -> f64 {
-        let (a, b) = (stream.unit(), stream.unit());
-        (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
-    }
+    use crate::statistics::t_quantile;
+    use crate::tests::normal;
 
     /// Logarithm of the test statistic *E*, computed directly from the formula as a check.
     fn evidence(values: &[f64], tested: f64) -> f64 {
@@ -216,7 +213,11 @@ mod tests {
                 n >= first && moments.mean().abs() > moments.half_width(0.05)
             })
         };
-        (0..2000).filter(|&run| once(run)).count() as f64 / 2000.0
+        share(2000, once)
+    }
+
+    fn share(runs: u64, once: impl Fn(u64) -> bool) -> f64 {
+        (0..runs).filter(|&run| once(run)).count() as f64 / runs as f64
     }
 
     #[test]
@@ -235,13 +236,10 @@ mod tests {
             (1..=400_u64).any(|n| {
                 moments.push(normal(&mut stream));
                 let error = (moments.variance() / n as f64).sqrt();
-                n > 1 && {
-                    let t = crate::statistics::t_quantile(n - 1);
-                    moments.mean().abs() > t * error
-                }
+                n > 1 && moments.mean().abs() > t_quantile(n - 1) * error
             })
         };
-        let share = (0..1000).filter(|&run| once(run)).count() as f64 / 1000.0;
+        let share = share(1000, once);
         assert!(share > 0.35, "{share}");
     }
 
@@ -294,7 +292,7 @@ mod tests {
                 wins.p_value() <= 0.05
             })
         };
-        let share = (0..2000).filter(|&run| once(run)).count() as f64 / 2000.0;
+        let share = share(2000, once);
         assert!(share < 0.05 + 0.015 && share > 0.005, "{share}");
     }
 }

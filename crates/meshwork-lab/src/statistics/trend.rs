@@ -104,12 +104,10 @@ mod tests {
         let mut stream = Stream::new(1, 0, "edge");
         let taus: Vec<f64> = (0..1000).map(|_| run(&mut stream, 1.0, 2000, 20)).collect();
         let mean = taus.iter().sum::<f64>() / 1000.0;
-        let deviation =
-            (taus.iter().map(|tau| (tau - mean) * (tau - mean)).sum::<f64>() / 999.0).sqrt();
-        assert!(
-            (mean - MEAN).abs() < 0.04 && (deviation - DEVIATION).abs() < 0.03,
-            "{mean} ± {deviation}"
-        );
+        let squares: f64 = taus.iter().map(|tau| (tau - mean) * (tau - mean)).sum();
+        let deviation = (squares / 999.0).sqrt();
+        let is_near = (mean - MEAN).abs() < 0.04 && (deviation - DEVIATION).abs() < 0.03;
+        assert!(is_near, "{mean} ± {deviation}");
         let over = taus.iter().filter(|&&tau| tau >= LIMIT).count();
         assert!((25..=80).contains(&over), "{over} of 1000, at a level of 5 %");
     }

@@ -226,13 +226,11 @@ pub fn every<'a>(axes: &'a [PlotAxis], of: &'a [usize]) -> impl Iterator<Item = 
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
+    use crate::tests::study;
 
     fn layout(text: &str) -> (Vec<PlotAxis>, Layout) {
-        let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
-        let axes = PlotAxis::all(&study);
+        let axes = PlotAxis::all(&study(text));
         let layout = Layout::of(&axes, None);
         (axes, layout)
     }

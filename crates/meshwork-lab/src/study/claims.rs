@@ -412,19 +412,14 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use crate::Study;
-
     use super::*;
+    use crate::tests::study_with;
 
     const STUDY: &str = "[sweep]\n'workload.load' = [0.1, 0.5]\nsizing = ['exact', { name = 'rsr' }]\n\
                          machine.dims = [[4, 4], [8, 8]]\n[[claim]]\n";
 
     fn parse(claim: &str, settings: &[&str]) -> Result<Vec<PaperClaim>, String> {
-        let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
-        let text = format!("{STUDY}{claim}");
-        let study = Study::parse("a.toml", &text, Path::new(""), &settings);
+        let study = study_with(&format!("{STUDY}{claim}"), settings);
         study.map(|study| study.claims).map_err(|refused| refused.0)
     }
 

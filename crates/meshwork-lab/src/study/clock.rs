@@ -129,16 +129,15 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::study::expand::expand;
+    use crate::tests::study;
 
     fn clock(workload: &str, unit: &str, start: Option<f64>) -> Clock {
         let text = format!(
             "{unit}\nworkload = {workload}\nmachine = {{ topology = 'flat', processors = 8 }}\nmeasure.jobs = 9"
         );
-        let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
+        let study = study(&text);
         let points = expand(&study).unwrap();
         Clock::of(&study, &points[0].scenario, start.map(LogStart::at).as_ref())
     }

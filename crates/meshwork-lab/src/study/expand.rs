@@ -302,12 +302,11 @@ pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) ->
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use proptest::prelude::*;
 
     use super::*;
     use crate::study::Axis;
+    use crate::tests::study_with;
 
     pub(crate) const BASE: &str = "scheduler = 'fcfs'\nallocator = 'first_fit'\n\
         [machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
@@ -316,8 +315,7 @@ mod tests {
         [measure]\njobs = 50\nmetrics = ['turnaround', 'wait']\n";
 
     fn study(text: &str, settings: &[&str]) -> Study {
-        let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
-        Study::parse("a.toml", text, Path::new(""), &settings).unwrap()
+        study_with(text, settings).unwrap()
     }
 
     fn swept(point: &Point) -> Vec<String> {
@@ -376,9 +374,8 @@ mod tests {
 
     #[test]
     fn a_problem_is_blamed_on_the_line_or_the_setting_that_wrote_it() {
-        let refusal = |text: &str, settings: &[&str]| match expand(&study(text, settings)) {
-            Ok(_) => panic!("this must be refused"),
-            Err(refused) => refused.0,
+        let refusal = |text: &str, settings: &[&str]| {
+            expand(&study(text, settings)).expect_err("this must be refused").0
         };
         let load = "`workload.load` is -1, but must be a number above 0, from 1e-15 to 1e15";
         let in_file = BASE.replace("load = 0.5", "load = -1");

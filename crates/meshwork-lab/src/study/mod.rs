@@ -711,42 +711,28 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_read_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let missing = folder.path().join("none.toml");
-        assert_eq!(
-            Study::read(&missing, &[]).unwrap_err().0,
-            format!("{}: there is no such file", missing.display())
-        );
-        assert_eq!(
-            Study::read(folder.path(), &[]).unwrap_err().0,
-            format!("{}: this is a directory, but must be a file", folder.path().display())
-        );
-        std::fs::write(folder.path().join("first.toml"), "").unwrap();
-        let misspelt = folder.path().join("frist.toml");
-        assert_eq!(
-            Study::read(&misspelt, &[]).unwrap_err().0,
-            format!(
-                "{}: there is no such file (did you mean `{}`?)",
-                misspelt.display(),
-                folder.path().join("first.toml").display()
-            )
-        );
-        let results = folder.path().join("results");
-        std::fs::create_dir(&results).unwrap();
-        std::fs::write(results.join(EXPERIMENT), "").unwrap();
-        let shown = results.display();
-        assert_eq!(
-            Study::read(&results, &[]).unwrap_err().0,
-            format!(
-                "{shown}: this is a folder of results, but must be the file of a study: `meshwork report {shown}` \
-                 writes a page of the results"
-            )
-        );
-        let binary = folder.path().join("binary.toml");
-        std::fs::write(&binary, b"seed = 1\n\xff").unwrap();
-        assert_eq!(
-            Study::read(&binary, &[]).unwrap_err().0,
-            format!("{}:2: a study is text in UTF-8, and this line is not", binary.display())
-        );
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("first.toml"), "").unwrap();
+        std::fs::create_dir(at("results")).unwrap();
+        std::fs::write(at("results").join(EXPERIMENT), "").unwrap();
+        std::fs::write(at("binary.toml"), b"seed = 1\n\xff").unwrap();
+        let shown = folder.path().display();
+        for (name, sentence) in [
+            ("none.toml", ": there is no such file".to_owned()),
+            ("", ": this is a directory, but must be a file".to_owned()),
+            ("frist.toml", format!(": there is no such file (did you mean `{shown}/first.toml`?)")),
+            (
+                "results",
+                format!(
+                    ": this is a folder of results, but must be the file of a study: \
+                     `meshwork report {shown}/results` writes a page of the results"
+                ),
+            ),
+            ("binary.toml", ":2: a study is text in UTF-8, and this line is not".to_owned()),
+        ] {
+            let refused = Study::read(&at(name), &[]).unwrap_err().0;
+            assert_eq!(refused, format!("{}{sentence}", at(name).display()));
+        }
     }
 
     fn toml_like() -> impl Strategy<Value = String> {

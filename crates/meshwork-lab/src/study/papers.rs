@@ -138,6 +138,7 @@ pub fn studies(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::expand::expand;
 
     #[test]
     fn every_study_belongs_to_a_paper_and_can_be_expanded_whole_and_quick() {
@@ -146,15 +147,11 @@ mod tests {
             for quick in [false, true] {
                 for study in studies(&Catalogue::standard(), paper, None, quick, &[]).unwrap() {
                     assert!(study.name.starts_with(paper.key), "{}", study.name);
-                    assert!(
-                        study.figure.is_some() && study.description.is_some(),
-                        "{}",
-                        study.name
-                    );
+                    let is_described = study.figure.is_some() && study.description.is_some();
+                    assert!(is_described, "{}", study.name);
                     assert!(!study.claims.is_empty(), "{} claims nothing", study.name);
                     assert!(!study.quick.is_empty(), "{} has no quick form", study.name);
-                    crate::study::expand::expand(&study)
-                        .unwrap_or_else(|refused| panic!("{refused}"));
+                    expand(&study).unwrap_or_else(|refused| panic!("{refused}"));
                     count += 1;
                 }
             }
@@ -164,23 +161,21 @@ mod tests {
         assert_eq!(count, 2 * named, "a study that is called after a paper names it");
         for (name, text) in sources() {
             let study = Study::parse(name, text, Path::new(""), &[]).unwrap();
-            crate::study::expand::expand(&study).unwrap_or_else(|refused| panic!("{refused}"));
+            expand(&study).unwrap_or_else(|refused| panic!("{refused}"));
         }
     }
 
     #[test]
     fn a_study_of_two_figures_is_found_by_either() {
         let paper = paper("noncontiguous").unwrap();
+        let found = |figure: &str| studies(&Catalogue::standard(), paper, Some(figure), false, &[]);
         let named = |figure: &str| -> Vec<String> {
-            let found = studies(&Catalogue::standard(), paper, Some(figure), false, &[]).unwrap();
-            found.into_iter().map(|study| study.name).collect()
+            found(figure).unwrap().into_iter().map(|study| study.name).collect()
         };
         assert_eq!(named("4"), ["noncontiguous_figures_1_4"]);
         assert_eq!(named("1"), named("4"));
-        let refused =
-            studies(&Catalogue::standard(), paper, Some("1, 4"), false, &[]).unwrap_err().0;
         let has = "`noncontiguous` has no figure `1, 4`, but has 1, 4, 2, 5, 3, 6, parameters, k";
-        assert_eq!(refused, has);
+        assert_eq!(found("1, 4").unwrap_err().0, has);
     }
 
     #[test]

@@ -92,17 +92,12 @@ pub fn held(axes: &[PlotAxis], but: usize, is_overloaded: &dyn Fn(usize) -> bool
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
+    use crate::tests::{study, synthetic};
 
     fn sampled(sweep: &str) -> Vec<usize> {
-        let text = format!(
-            "machine = {{ topology = 'mesh', dims = [4, 4] }}\nmeasure = {{ jobs = 5 }}\n\
-             [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
-             runtimes = {{ name = 'exponential', mean = 1.0 }}\n{sweep}"
-        );
-        sample(&Study::parse("a.toml", &text, Path::new(""), &[]).unwrap())
+        let head = "machine = { topology = 'mesh', dims = [4, 4] }\nmeasure = { jobs = 5 }";
+        sample(&study(&synthetic(head, 0.5, sweep)))
     }
 
     #[test]

@@ -165,9 +165,6 @@ mod tests {
     #[test]
     fn a_difference_shows_its_sign() {
         let signed = |number: f64| Rounded::new(Some(number), None).signed().mean;
-        assert_eq!(
-            (signed(2.5), signed(-2.5), signed(0.0)),
-            ("+2.5".into(), "-2.5".into(), "0".into())
-        );
+        assert_eq!([2.5, -2.5, 0.0].map(signed), ["+2.5", "-2.5", "0"]);
     }
 }

@@ -100,18 +100,13 @@ impl Observer for Teller {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::run::event::EventKind;
+    use crate::tests::study;
 
     const ENDLESS: &str = "machine = { topology = 'mesh', dims = [8, 8] }\nmeasure = { time = 1e12 }\n\
         [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
         runtimes = { name = 'exponential', mean = 5.0 }\n";
-
-    fn study(text: &str) -> Study {
-        Study::parse("a.toml", text, Path::new(""), &[]).unwrap()
-    }
 
     pub(crate) fn all(live: &mut Live) -> (Vec<RunEvent>, Result<Box<Outcome>, String>) {
         let mut seen = Vec::new();
@@ -163,9 +158,8 @@ pub(super) mod tests {
 
     #[test]
     fn what_is_not_there_is_refused() {
-        let refused = |study: &Study, scenario| match Live::start(study, scenario, 0) {
-            Ok(_) => panic!("this must be refused"),
-            Err(refused) => refused.0,
+        let refused = |study: &Study, scenario| {
+            Live::start(study, scenario, 0).err().expect("this must be refused").0
         };
         let swept = study(&format!("{ENDLESS}[sweep]\nscheduler = ['fcfs', 'easy']\n"));
         assert_eq!(refused(&swept, 2), "a.toml: there is no scenario 3, the study has 2 of them");

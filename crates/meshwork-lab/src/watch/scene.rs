@@ -299,35 +299,29 @@ fn amount(topology: &Topology) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-    use std::time::Duration;
-
     use meshwork::job::Time;
     use meshwork::observe::metrics::METRICS;
     use meshwork::topology::Topology;
 
-    use crate::Study;
     use crate::run::event::NOBODY;
-    use crate::watch::{EventKind, Live, Next, RunEvent, Scene};
+    use crate::tests::{study, synthetic};
+    use crate::watch::live::tests::all;
+    use crate::watch::{EventKind, Live, RunEvent, Scene};
 
     /// Compares the mean utilization and fragmentation of a scene with the metrics of its run. Also
     /// checks the scene's counts of nodes.
     fn agree(scheduler: &str) -> f64 {
-        let text = format!(
+        let head = format!(
             "scheduler = '{scheduler}'\nmachine = {{ topology = 'mesh', dims = [8, 6] }}\n\
-             measure = {{ time = 800.0 }}\n[workload]\nname = 'synthetic'\nload = 0.7\n\
-             sizes = 'uniform'\nruntimes = {{ name = 'exponential', mean = 5.0 }}\n"
+             measure = {{ time = 800.0 }}"
         );
-        let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
+        let study = study(&synthetic(&head, 0.7, ""));
         let (point, mut live) = Live::start(&study, 0, 0).unwrap();
         let mut scene = Scene::new(point.scenario.topologies());
-        let outcome = loop {
-            let happening = match live.next(Duration::from_secs(60)) {
-                Next::Event(happening) => happening,
-                Next::Later => panic!("a minute for one event"),
-                Next::Ended(outcome) => break outcome.unwrap(),
-            };
-            scene.apply(&happening);
+        let (seen, outcome) = all(&mut live);
+        let outcome = outcome.unwrap();
+        for happening in &seen {
+            scene.apply(happening);
             // During moves of one instant, jobs may hold nodes that others have yet to leave.
             if matches!(happening.what, EventKind::Moved { .. }) {
                 continue;
@@ -339,7 +333,7 @@ mod tests {
                     assert_eq!(scene.owner(0, node), Some(id));
                 }
             }
-        };
+        }
         scene.advance(outcome.end);
         let metric = |name: &str| {
             assert!(METRICS.iter().any(|metric| metric.about.name == name));
@@ -368,17 +362,14 @@ mod tests {
                     measure = { jobs = 200 }\n[workload]\nname = 'synthetic'\nload = 0.7\n\
                     sizes = { name = 'vectors', of = [{ gpu = 1, cpu = 2 }, { cpu = 3 }] }\n\
                     runtimes = { name = 'exponential', mean = 5.0 }\n";
-        let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
-        let (point, mut live) = Live::start(&study, 0, 0).unwrap();
+        let (point, mut live) = Live::start(&study(text), 0, 0).unwrap();
         let mut scene = Scene::new(point.scenario.topologies());
         let grid = scene.topologies()[0].grid().clone();
         let mut full = 0;
-        loop {
-            match live.next(Duration::from_secs(60)) {
-                Next::Event(happening) => scene.apply(&happening),
-                Next::Later => panic!("a minute for one event"),
-                Next::Ended(outcome) => break drop(outcome.unwrap()),
-            }
+        let (seen, outcome) = all(&mut live);
+        outcome.unwrap();
+        for happening in &seen {
+            scene.apply(happening);
             let uses = scene.node_uses(0).unwrap();
             let cores: u64 = uses.iter().map(|used| used.held[0]).sum();
             assert_eq!(cores + u64::from(scene.free_on(0)), 32);

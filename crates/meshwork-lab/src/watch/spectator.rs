@@ -104,12 +104,11 @@ impl Drop for Follower<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::run::{Run, Watcher};
     use crate::study::expand::expand;
-    use crate::{Options, Study, run};
+    use crate::tests::{study, synthetic};
+    use crate::{Options, run};
 
     struct Watching {
         spectator: Spectator,
@@ -128,11 +127,10 @@ mod tests {
 
     #[test]
     fn a_study_gives_the_same_whether_anyone_looks_or_not() {
-        let text = "machine = { topology = 'mesh', dims = [8, 8] }\nmeasure = { jobs = 500 }\n\
-                    replications = 3\n[workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
-                    runtimes = { name = 'exponential', mean = 5.0 }\n\
-                    [sweep]\nscheduler = ['fcfs', 'easy', 'sjf']\n";
-        let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
+        let head = "machine = { topology = 'mesh', dims = [8, 8] }\nmeasure = { jobs = 500 }\n\
+                    replications = 3";
+        let sweep = "[sweep]\nscheduler = ['fcfs', 'easy', 'sjf']\n";
+        let study = study(&synthetic(head, 0.5, sweep));
         let alone = run(&study, &Options::default()).unwrap();
         let watching = Watching { spectator: Spectator::default(), ended: Mutex::default() };
         let options = Options { watcher: Some(&watching), threads: 2, ..Options::default() };
@@ -151,11 +149,8 @@ mod tests {
 
     #[test]
     fn only_one_run_is_followed_at_a_time() {
-        let text = "machine = { topology = 'flat', processors = 4 }\nmeasure = { jobs = 5 }\n\
-                    [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
-                    runtimes = { name = 'exponential', mean = 5.0 }\n";
-        let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
-        let point = &expand(&study).unwrap()[0];
+        let head = "machine = { topology = 'flat', processors = 4 }\nmeasure = { jobs = 5 }";
+        let point = &expand(&study(&synthetic(head, 0.5, ""))).unwrap()[0];
         let spectator = Spectator::default();
         let first = spectator.follow(point, 0);
         assert!(first.is_some() && spectator.follow(point, 1).is_none());

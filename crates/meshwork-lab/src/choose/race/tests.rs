@@ -1,20 +1,16 @@
 use meshwork::rng::Stream;
 
 use super::*;
+use crate::tests::normal;
 
 /// Made-up candidates with known means. Part of their random noise is common to all of them.
-pub(crate) struct Known {
-    pub(crate) means: Vec<f64>,
-    pub(crate) shared: f64,
-    pub(crate) own: f64,
-    pub(crate) seed: u64,
-    pub(crate) excesses: Vec<f64>,
-    pub(crate) growing: Vec<usize>,
-}
-
-pub(crate) fn normal(stream: &mut Stream) -> f64 {
-    let (a, b) = (stream.unit(), stream.unit());
-    (-2.0 * libm::log(a)).sqrt() * libm::cos(std::f64::consts::TAU * b)
+struct Known {
+    means: Vec<f64>,
+    shared: f64,
+    own: f64,
+    seed: u64,
+    excesses: Vec<f64>,
+    growing: Vec<usize>,
 }
 
 impl Field for Known {

@@ -561,6 +561,7 @@ mod tests {
     use crate::run::Run;
     use crate::run::store::{RunFindings, RunMetric, SizeFindings};
     use crate::study::expand::expand;
+    use crate::tests::study_with;
 
     const STUDY: &str = "[machine]\ntopology = 'flat'\nprocessors = 4\n\
         [workload]\nname = 'synthetic'\nsizes = 'uniform'\n\
@@ -571,14 +572,17 @@ mod tests {
         RunMetric::new("wait", (!wait.is_nan()).then_some(wait), Vec::new())
     }
 
-    fn judged(claim: &str, waits: &[&[f64]]) -> Judgement {
-        judged_with(&[], claim, waits)
+    fn judged(claim: &str) -> Judgement {
+        judged_with(&[], claim, &WAITS)
+    }
+
+    fn verdict(claim: &str) -> ClaimVerdict {
+        judged(claim).verdict
     }
 
     fn judged_with(settings: &[&str], claim: &str, waits: &[&[f64]]) -> Judgement {
         let text = format!("{STUDY}[[claim]]\ntext = 't'\nmetric = 'wait'\n{claim}");
-        let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
-        let study = Study::parse("a.toml", &text, Path::new(""), &settings).unwrap();
+        let study = study_with(&text, settings).unwrap();
         let run = |(replication, &wait): (usize, &f64)| Run {
             key: String::new(),
             replication: replication as u64,
@@ -616,22 +620,18 @@ mod tests {
     #[test]
     fn a_ratio_is_judged_replication_by_replication() {
         let claim = "of = { scheduler = 'sjf' }\nto = { scheduler = 'fcfs' }\nbelow = 0.7\n";
-        let judgement = judged(&format!("{claim}where = {{ 'workload.load' = 0.5 }}"), &WAITS);
+        let judgement = judged(&format!("{claim}where = {{ 'workload.load' = 0.5 }}"));
         assert_eq!((judgement.verdict, judgement.needed), (ClaimVerdict::BorneOut, 1));
         assert_eq!(Judgement::words(&judgement.cells[0]), "0.5061 times (5.567 against 11)");
-        let everywhere = judged(claim, &WAITS);
+        let everywhere = judged(claim);
         assert_eq!(everywhere.verdict, ClaimVerdict::NotBorneOut);
         assert_eq!((everywhere.count(CellState::Yes), everywhere.count(CellState::No)), (1, 1));
         assert_eq!(everywhere.cells[1].at, [("workload.load".to_owned(), Value::Integer(1))]);
-        assert_eq!(judged(&format!("{claim}in = 'any'"), &WAITS).verdict, ClaimVerdict::BorneOut);
+        assert_eq!(verdict(&format!("{claim}in = 'any'")), ClaimVerdict::BorneOut);
         let close = "of = { scheduler = 'sjf' }\nto = { scheduler = 'fcfs' }\nbelow = 1\n\
                      where = { 'workload.load' = 1 }\n";
-        assert_eq!(
-            judged(close, &WAITS).verdict,
-            ClaimVerdict::Undecided,
-            "the interval contains 1"
-        );
-        let by_means = judged(&format!("{close}decide = 'means'"), &WAITS);
+        assert_eq!(verdict(close), ClaimVerdict::Undecided, "the interval contains 1");
+        let by_means = judged(&format!("{close}decide = 'means'"));
         assert_eq!(by_means.verdict, ClaimVerdict::NotBorneOut);
     }
 
@@ -639,53 +639,47 @@ mod tests {
     fn a_metric_alone_is_judged_by_its_own_interval() {
         let claim =
             |bounds: &str| format!("of = {{ scheduler = 'easy', 'workload.load' = 1 }}\n{bounds}");
-        assert_eq!(judged(&claim("above = 5"), &WAITS).verdict, ClaimVerdict::BorneOut);
-        assert_eq!(judged(&claim("above = 8"), &WAITS).verdict, ClaimVerdict::Undecided);
-        assert_eq!(
-            judged(&claim("above = 1\nbelow = 5"), &WAITS).verdict,
-            ClaimVerdict::NotBorneOut
-        );
+        assert_eq!(verdict(&claim("above = 5")), ClaimVerdict::BorneOut);
+        assert_eq!(verdict(&claim("above = 8")), ClaimVerdict::Undecided);
+        assert_eq!(verdict(&claim("above = 1\nbelow = 5")), ClaimVerdict::NotBorneOut);
     }
 
     #[test]
     fn the_lowest_of_all_is_found() {
-        let judgement = judged("lowest = { scheduler = 'easy' }", &WAITS);
+        let judgement = judged("lowest = { scheduler = 'easy' }");
         let holds: Vec<CellState> = judgement.cells.iter().map(|cell| cell.holds).collect();
         assert_eq!(holds, [CellState::Open, CellState::Yes]);
         assert_eq!(judgement.verdict, ClaimVerdict::Undecided);
-        let counted = judged("lowest = { scheduler = 'sjf' }\ndecide = 'means'\nin = 1", &WAITS);
+        let counted = judged("lowest = { scheduler = 'sjf' }\ndecide = 'means'\nin = 1");
         assert_eq!(
             (counted.verdict, counted.count(CellState::Yes)),
             (ClaimVerdict::NotBorneOut, 0)
         );
         let within = "lowest = { scheduler = 'sjf' }\ndecide = 'means'\nwithin = 0.005\nin = 1";
-        assert_eq!(judged(within, &WAITS).count(CellState::Yes), 0);
+        assert_eq!(judged(within).count(CellState::Yes), 0);
         let within = within.replace("0.005", "0.01");
-        assert_eq!(judged(&within, &WAITS).verdict, ClaimVerdict::BorneOut);
-        assert_eq!(
-            judged("highest = { scheduler = 'fcfs' }\nwhere = { workload.load = 0.5 }", &WAITS)
-                .verdict,
-            ClaimVerdict::BorneOut
-        );
+        assert_eq!(verdict(&within), ClaimVerdict::BorneOut);
+        let highest = "highest = { scheduler = 'fcfs' }\nwhere = { workload.load = 0.5 }";
+        assert_eq!(verdict(highest), ClaimVerdict::BorneOut);
     }
 
     #[test]
     fn a_trend_is_judged_from_its_first_point_to_its_last() {
         let rises = "of = { scheduler = 'easy' }\nalong = 'workload.load'";
-        assert_eq!(judged(rises, &WAITS).verdict, ClaimVerdict::BorneOut);
+        assert_eq!(verdict(rises), ClaimVerdict::BorneOut);
         let ratio =
             "of = { scheduler = 'sjf' }\nto = { scheduler = 'fcfs' }\nalong = 'workload.load'\n";
-        let judgement = judged(ratio, &WAITS);
+        let judgement = judged(ratio);
         assert_eq!(judgement.verdict, ClaimVerdict::BorneOut);
         assert!(judgement.cells[0].of.unwrap() > judgement.cells[0].to.unwrap());
-        let falls = judged(&format!("{ratio}trend = 'falls'"), &WAITS);
+        let falls = judged(&format!("{ratio}trend = 'falls'"));
         assert_eq!(falls.verdict, ClaimVerdict::NotBorneOut);
     }
 
     #[test]
     fn jobs_of_a_size_are_judged_by_themselves() {
         let claim = "of = { scheduler = 'easy' }\nsizes = [1, 4]\nbelow = 12";
-        let judgement = judged(claim, &WAITS);
+        let judgement = judged(claim);
         let found: Vec<(Option<u64>, CellState)> =
             judgement.cells.iter().map(|cell| (cell.size, cell.holds)).collect();
         let (yes, no) = (CellState::Yes, CellState::No);
@@ -695,7 +689,7 @@ mod tests {
         );
         let claim =
             "of = { scheduler = 'fcfs' }\nsizes = [4]\nthan_size = 1\nabove = 1.9\nbelow = 2.1";
-        let judgement = judged(claim, &WAITS);
+        let judgement = judged(claim);
         assert_eq!(judgement.verdict, ClaimVerdict::BorneOut);
         assert_eq!(
             Judgement::words(&judgement.cells[0]),
@@ -707,7 +701,7 @@ mod tests {
     fn a_count_of_settings_is_not_refuted_by_a_part_of_the_sweep() {
         let cut = |claim: &str| judged_with(&["sweep.'workload.load'=[0.5, 1]"], claim, &WAITS);
         let never = "highest = { scheduler = 'easy' }\ndecide = 'means'\nin = 2";
-        assert_eq!(judged(never, &WAITS).verdict, ClaimVerdict::NotBorneOut);
+        assert_eq!(verdict(never), ClaimVerdict::NotBorneOut);
         let judgement = cut(never);
         assert_eq!(judgement.verdict, ClaimVerdict::NotCheckable);
         assert_eq!(
@@ -723,10 +717,10 @@ mod tests {
     fn what_was_not_measured_decides_nothing() {
         let none: [&[f64]; 6] = [&[f64::NAN]; 6];
         let claim = "of = { scheduler = 'easy' }\nbelow = 1";
-        let judgement = judged(claim, &none);
+        let judgement = judged_with(&[], claim, &none);
         assert_eq!(judgement.verdict, ClaimVerdict::NotCheckable);
         assert_eq!(judgement.why.as_deref(), Some("no run measured wait"));
-        let too_few = judged(&format!("{claim}\nin = 3"), &WAITS);
+        let too_few = judged(&format!("{claim}\nin = 3"));
         assert_eq!(
             too_few.why.as_deref(),
             Some("it is about 3 scenarios, and the sweep as it was run has 2")
@@ -734,7 +728,7 @@ mod tests {
         let mut some = WAITS;
         some[4] = &[f64::NAN];
         assert_eq!(
-            judged("of = { scheduler = 'easy' }\nbelow = 100", &some).verdict,
+            judged_with(&[], "of = { scheduler = 'easy' }\nbelow = 100", &some).verdict,
             ClaimVerdict::Undecided
         );
     }

@@ -313,20 +313,22 @@ mod tests {
         log.observe(Time::new(2.5), &Event::Finished(&first));
     }
 
-    fn log(folder: &Path) -> JobLog {
+    /// Unfinished job output with the events of [`feed`].
+    fn fed(folder: &Path) -> JobLog {
         let mut formats = vec![JobFormat::Csv];
         if cfg!(feature = "parquet") {
             formats.push(JobFormat::Parquet);
         }
         let topologies = vec![Topology::mesh(&[4, 4]).unwrap()];
-        JobLog::create(folder, "k", &formats, topologies).unwrap()
+        let mut log = JobLog::create(folder, "k", &formats, topologies).unwrap();
+        feed(&mut log);
+        log
     }
 
     #[test]
     fn rows_stand_in_order_of_arrival() {
         let folder = tempfile::tempdir().unwrap();
-        let mut log = log(folder.path());
-        feed(&mut log);
+        let log = fed(folder.path());
         assert!(!path(folder.path(), "k", JobFormat::Csv).exists(), "not before the run has ended");
         log.finish().unwrap();
         assert_eq!(
@@ -347,9 +349,7 @@ mod tests {
     #[test]
     fn both_forms_are_read_back_as_the_same_table() {
         let folder = tempfile::tempdir().unwrap();
-        let mut log = log(folder.path());
-        feed(&mut log);
-        log.finish().unwrap();
+        fed(folder.path()).finish().unwrap();
         let files = Files::beside(folder.path());
         let rows = |name: &str| -> Vec<TableRow> {
             let rows = files.rows(name).map_err(|error| error.0).unwrap();
@@ -370,9 +370,7 @@ mod tests {
     #[test]
     fn a_run_that_failed_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let mut log = log(folder.path());
-        feed(&mut log);
-        drop(log);
+        drop(fed(folder.path()));
         assert_eq!(fs::read_dir(folder.path().join("jobs")).unwrap().count(), 0);
     }
 

@@ -133,36 +133,23 @@ fn a_folder_that_cannot_be_used_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    assert_eq!(
-        Store::open(&file, BUILD).err().unwrap().to_string(),
-        format!("{}: this is a file, but must be a folder for results", file.display())
-    );
-    let below = file.join("below");
-    assert_eq!(
-        Store::open(&below, BUILD).err().unwrap().to_string(),
-        format!(
-            "{}: this folder cannot be made, because a file stands where a folder must be",
-            below.display()
-        )
-    );
-    let odd = folder.path().join("odd");
+    let (below, odd, used) =
+        (file.join("below"), folder.path().join("odd"), folder.path().join("used"));
     fs::create_dir_all(odd.join(RUNS)).unwrap();
-    assert_eq!(
-        Store::open(&odd, BUILD).err().unwrap().to_string(),
-        format!(
-            "{}: this is not a regular file, so no runs can be kept in it",
-            odd.join(RUNS).display()
-        )
-    );
-    let used = folder.path().join("used");
     let _first = Store::open(&used, BUILD).unwrap();
-    assert_eq!(
-        Store::open(&used, BUILD).err().unwrap().to_string(),
-        format!(
-            "{}: another run is writing to this file: wait for it to end",
-            used.join(RUNS).display()
-        )
-    );
+    for (path, named, says) in [
+        (&file, &file, "this is a file, but must be a folder for results"),
+        (
+            &below,
+            &below,
+            "this folder cannot be made, because a file stands where a folder must be",
+        ),
+        (&odd, &odd.join(RUNS), "this is not a regular file, so no runs can be kept in it"),
+        (&used, &used.join(RUNS), "another run is writing to this file: wait for it to end"),
+    ] {
+        let refused = Store::open(path, BUILD).err().unwrap().to_string();
+        assert_eq!(refused, format!("{}: {says}", named.display()));
+    }
 }
 
 /// Writer that accepts a number of bytes and then fails like a full disk.

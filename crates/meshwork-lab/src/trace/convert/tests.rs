@@ -51,12 +51,8 @@ fn a_cut_comes_before_a_scale() {
     let (until, _) = converted("until = 100", "out.swf");
     assert_eq!(until.unwrap().jobs, 1);
     let (nothing, text) = converted("from = 1e9", "out.swf");
-    assert!(
-        nothing
-            .unwrap_err()
-            .to_string()
-            .contains("log.swf: `from` is 1000000000, which leaves no job: ")
-    );
+    let refused = nothing.unwrap_err().to_string();
+    assert!(refused.contains("log.swf: `from` is 1000000000, which leaves no job: "), "{refused}");
     assert_eq!(text, "");
 }
 
@@ -193,11 +189,9 @@ fn what_has_no_place_is_said() {
         ]
     );
     let text = fs::read_to_string(at("jobs.swf")).unwrap();
-    let owners: Vec<String> = text
-        .lines()
-        .filter(|line| !line.starts_with(';'))
-        .map(|line| line.split(' ').skip(11).take(4).collect::<Vec<_>>().join(" "))
-        .collect();
+    let lines = text.lines().filter(|line| !line.starts_with(';'));
+    let owner = |line: &str| line.split(' ').skip(11).take(4).collect::<Vec<_>>().join(" ");
+    let owners: Vec<String> = lines.map(owner).collect();
     assert_eq!(owners, ["1 -1 -1 3", "2 -1 -1 4", "1 -1 -1 3"]);
     let chosen =
         convert(&at("jobs.csv"), &at("some.csv"), &"queues = [3]".parse().unwrap(), (1, 0));

@@ -12,6 +12,7 @@ use super::columns::tests::unpacked;
 use super::*;
 use crate::run::event::NOBODY;
 use crate::run::store::load;
+use crate::tests::{study, synthetic};
 use crate::watch::live::tests::all;
 use crate::watch::{EventKind, Live, RunEvent, Scene};
 use crate::{Options, Study, run};
@@ -109,10 +110,7 @@ fn lived(study: &Study) -> (Vec<RunEvent>, Vec<Topology>) {
 
 fn stored(head: &str, tail: &str) -> (TempDir, Study) {
     let folder = tempfile::tempdir().unwrap();
-    let text = format!(
-        "{head}\nmeasure = {{ jobs = 120 }}\n[workload]\nname = 'synthetic'\nload = 0.8\n\
-         sizes = 'uniform'\nruntimes = {{ name = 'exponential', mean = 5.0 }}\n{tail}"
-    );
+    let text = synthetic(&format!("{head}\nmeasure = {{ jobs = 120 }}"), 0.8, tail);
     let study = Study::parse("a.toml", &text, folder.path(), &[]).unwrap();
     let finished = run(&study, &options(folder.path())).unwrap();
     assert_eq!(finished.failures, [""; 0]);
@@ -159,8 +157,7 @@ fn at_every_instant_it_shows_what_the_run_showed() {
         let words: Vec<String> = topologies.iter().map(Topology::to_string).collect();
         assert!(recording.sites.iter().map(|site| &site.words).eq(&words));
         assert_eq!(recording.notes, [""; 0], "it is whole");
-        let instants: Vec<Time> = lived.iter().map(|happening| happening.at).collect();
-        for &instant in instants.iter().step_by(7) {
+        for instant in lived.iter().map(|happening| happening.at).step_by(7) {
             let (ours, theirs) = [&told, &lived].map(|h| scene_at(h, &topologies, instant)).into();
             assert_eq!(seen(&ours), seen(&theirs), "{machine}, at {instant}");
         }
@@ -231,9 +228,9 @@ fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
                 .map(|happening| happening.id)
                 .collect();
             assert_eq!(told.len(), 3 * finished.len());
-            for &instant in lived.iter().map(|h| &h.at).collect::<Vec<_>>().iter().step_by(5) {
-                let ours = seen(&scene_at(&told, &topologies, *instant)).0;
-                let theirs = seen(&scene_at(&lived, &topologies, *instant)).0;
+            for instant in lived.iter().map(|h| h.at).step_by(5) {
+                let ours = seen(&scene_at(&told, &topologies, instant)).0;
+                let theirs = seen(&scene_at(&lived, &topologies, instant)).0;
                 // Unfinished jobs are not in the per-job output.
                 let is_known = |number: &u64| finished.contains(&JobId(number - 1));
                 let theirs: Vec<u64> =
@@ -392,12 +389,8 @@ fn a_folder_that_cannot_be_made_costs_no_run() {
     for (record, failures) in [("record = true", 1), ("", 0)] {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(kept::RECORDINGS), "in the way").unwrap();
-        let text = format!(
-            "{record}\n{}\nmeasure = {{ jobs = 20 }}\n[workload]\nname = 'synthetic'\nload = 0.5\n\
-             sizes = 'uniform'\nruntimes = {{ name = 'exponential', mean = 5.0 }}",
-            MACHINES[0]
-        );
-        let study = Study::parse("a.toml", &text, folder.path(), &[]).unwrap();
+        let head = format!("{record}\n{}\nmeasure = {{ jobs = 20 }}", MACHINES[0]);
+        let study = study(&synthetic(&head, 0.5, ""));
         let finished = run(&study, &options(folder.path())).unwrap();
         assert_eq!(finished.failures.len(), failures, "{:?}", finished.failures);
         let is_known = |sentence: &String| sentence.contains("a file stands where a folder");
