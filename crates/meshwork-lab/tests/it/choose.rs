@@ -17,23 +17,7 @@ use meshwork_lab::choose::request::ChoiceRequest;
 use meshwork_lab::choose::{CHOICE, ChooseOptions, WINNER, choose, choose_shard};
 use meshwork_lab::sweep::{Shard, collect};
 
-/// Study with six candidates on a small machine, and with runs of some hundred microseconds.
-const STUDY: &str = "
-[machine]
-topology = 'mesh'
-dims = [4, 4]
-[workload]
-name = 'synthetic'
-load = 0.5
-sizes = 'uniform'
-runtimes = { name = 'exponential', mean = 5.0 }
-[measure]
-jobs = 150
-metrics = ['wait', 'utilization']
-[sweep]
-scheduler = ['fcfs', 'easy', 'sjf']
-allocator = ['first_fit', 'random']
-";
+use crate::candidates::CANDIDATES as STUDY;
 
 fn study(text: &str) -> Study {
     Study::parse("study.toml", text, Path::new(""), &[]).unwrap()
@@ -51,9 +35,12 @@ fn made(
     request: ChoiceRequest,
     folder: Option<&Path>,
 ) -> Result<ChoiceOutcome, String> {
+    choose(study, &options(request, folder)).map_err(|refused| refused.0)
+}
+
+fn options(request: ChoiceRequest, folder: Option<&Path>) -> ChooseOptions<'static> {
     let out = folder.map(Path::to_owned);
-    let options = ChooseOptions { request, out, threads: 1, ..ChooseOptions::default() };
-    choose(study, &options).map_err(|refused| refused.0)
+    ChooseOptions { request, out, threads: 1, ..ChooseOptions::default() }
 }
 
 fn files(folder: &Path) -> Vec<Vec<u8>> {
@@ -77,11 +64,9 @@ fn a_race_killed_and_resumed_gives_the_same_bytes() {
         let begun = AtomicU64::new(0);
         let stop = || begun.fetch_add(1, Ordering::Relaxed) >= most;
         let options = ChooseOptions {
-            request: request(|_| {}),
-            out: Some(killed.path().to_owned()),
             threads: 1 + (kills % 3),
             stop: &stop,
-            ..ChooseOptions::default()
+            ..options(request(|_| {}), Some(killed.path()))
         };
         let ended = choose(&study, &options).unwrap();
         if !ended.is_stopped_early {
@@ -107,12 +92,7 @@ fn shards_of_rounds_decide_the_same_race() {
     loop {
         let mut is_over = true;
         for index in 0..2 {
-            let options = ChooseOptions {
-                request: request(|_| {}),
-                out: Some(folder.path().to_owned()),
-                threads: 1,
-                ..ChooseOptions::default()
-            };
+            let options = options(request(|_| {}), Some(folder.path()));
             let ended = choose_shard(&study, &options, Shard { index, of: 2 }).unwrap();
             assert_eq!(ended.failures, [""; 0]);
             is_over &= ended.is_over;
@@ -173,9 +153,8 @@ fn budgets_and_constraints_are_kept() {
     let free = made(&study, request(|_| {}), None).unwrap();
     let best = free.recommended.unwrap();
     let limit = free.candidates[best].mean.unwrap() * 1.5;
-    let limited =
-        made(&study, request(|own| own.constraints = vec![format!("wait <= {limit}")]), None)
-            .unwrap();
+    let limit = request(|own| own.constraints = vec![format!("wait <= {limit}")]);
+    let limited = made(&study, limit, None).unwrap();
     assert!(limited.equal.contains(&limited.recommended.unwrap()));
     assert!(
         limited.candidates.iter().any(|own| matches!(own.fate, Fate::Unfit { .. })),
@@ -288,8 +267,9 @@ fn of_slurm(folder: &Path, machine: &str, more: &str) -> Study {
     Study::parse("study.toml", &text, folder, &[]).unwrap()
 }
 
-fn lines(study: &Study) -> Vec<String> {
-    let choice = made(study, ChoiceRequest::default(), None).unwrap();
+/// Lines of Slurm that the best candidate needs, on a machine described by Slurm files.
+fn lines(folder: &Path, machine: &str, more: &str) -> Vec<String> {
+    let choice = made(&of_slurm(folder, machine, more), ChoiceRequest::default(), None).unwrap();
     let text = choice.json()["slurm"].clone();
     assert_eq!(serde_json::from_value::<Vec<String>>(text).unwrap(), choice.slurm);
     choice.slurm
@@ -302,9 +282,8 @@ fn the_winner_has_lines_for_slurm_conf() {
     slurm_files(folder.path());
     let sweep = "scheduler = 'slurm'\n[sweep]\n'scheduler.bf_interval' = [600, 10]\n";
     // If there is a `slurm.conf`, the change is printed as a patch of this file.
-    let study = of_slurm(folder.path(), "slurm = 'few.yaml', conf = 'slurm.conf'", sweep);
     assert_eq!(
-        lines(&study),
+        lines(folder.path(), "slurm = 'few.yaml', conf = 'slurm.conf'", sweep),
         [
             "--- slurm.conf",
             "+++ slurm.conf",
@@ -318,9 +297,8 @@ fn the_winner_has_lines_for_slurm_conf() {
         ]
     );
     // Without a `slurm.conf`, the lines of both candidates are compared.
-    let study = of_slurm(folder.path(), "slurm = 'few.yaml'", sweep);
     assert_eq!(
-        lines(&study),
+        lines(folder.path(), "slurm = 'few.yaml'", sweep),
         [
             "slurm.conf:",
             " SchedulerType=sched/backfill",
@@ -331,9 +309,8 @@ fn the_winner_has_lines_for_slurm_conf() {
     // If the scheduler changes, the other parameters of the new scheduler are printed too.
     let sweep = "[sweep]\nscheduler = ['fcfs', { name = 'slurm', bf_interval = 10, bf_continue = true, \
                  PriorityWeightAge = 1000, bf_rounding = 'up' }]\n";
-    let study = of_slurm(folder.path(), "slurm = 'few.yaml'", sweep);
     assert_eq!(
-        lines(&study),
+        lines(folder.path(), "slurm = 'few.yaml'", sweep),
         [
             "slurm.conf:",
             "-SchedulerType=sched/builtin",
@@ -346,8 +323,8 @@ fn the_winner_has_lines_for_slurm_conf() {
     );
     // A scheduler that Slurm does not have is not a line of `slurm.conf`.
     let sweep = "[sweep]\nscheduler = ['fcfs', 'sjf']\n";
-    let study = of_slurm(folder.path(), "slurm = 'few.yaml'", sweep);
-    assert_eq!(lines(&study), ["no line of Slurm sets: scheduler"]);
+    let said = lines(folder.path(), "slurm = 'few.yaml'", sweep);
+    assert_eq!(said, ["no line of Slurm sets: scheduler"]);
 }
 
 /// The change of `placements` is printed as a patch with the indentation of the file.
@@ -356,10 +333,8 @@ fn the_winner_has_lines_for_topology_yaml() {
     let folder = tempfile::tempdir().unwrap();
     slurm_files(folder.path());
     let sweep = "scheduler = 'easy'\n[sweep]\n'machine.slurm' = ['few.yaml', 'many.yaml']\n";
-    let study = of_slurm(folder.path(), "slurm = 'few.yaml', conf = 'slurm.conf'", sweep);
-    let change = lines(&study);
     assert_eq!(
-        change,
+        lines(folder.path(), "slurm = 'few.yaml', conf = 'slurm.conf'", sweep),
         [
             "--- few.yaml",
             "+++ many.yaml",
@@ -407,17 +382,13 @@ fn a_log_becomes_a_distribution_and_its_end_a_test() {
     let folder = tempfile::tempdir().unwrap();
     let path = log(folder.path(), 16);
     let study = of_log(&path, ", resample = { by = 'users', weeks = 2 }");
-    let choice = made(
-        &study,
-        ChoiceRequest {
-            within: "5%".to_owned(),
-            hold_out: Some("4w".to_owned()),
-            baseline: vec!["scheduler=fcfs".to_owned()],
-            ..ChoiceRequest::default()
-        },
-        None,
-    )
-    .unwrap();
+    let request = ChoiceRequest {
+        within: "5%".to_owned(),
+        hold_out: Some("4w".to_owned()),
+        baseline: vec!["scheduler=fcfs".to_owned()],
+        ..ChoiceRequest::default()
+    };
+    let choice = made(&study, request, None).unwrap();
     let names: Vec<&str> = choice.gains.iter().map(|gain| gain.on).collect();
     assert_eq!(names, ["fresh replications", "held-out weeks"]);
     assert!(choice.gains.iter().all(|gain| gain.change < 0.0), "{:?}", choice.gains);
@@ -439,9 +410,8 @@ fn candidates_with_different_jobs_are_warned_of() {
     let warned = |swept: &str| {
         let start = &STUDY[..STUDY.find("[sweep]").unwrap()];
         let study = study(&format!("{start}[sweep]\nscheduler = ['fcfs', 'easy']\n{swept}\n"));
-        let request = ChoiceRequest { within: "10%".to_owned(), ..ChoiceRequest::default() };
-        let warnings = made(&study, request, None).unwrap().warnings;
-        warnings.into_iter().find(|own| own.contains("the lightest jobs win"))
+        let choice = made(&study, request(|own| own.baseline.clear()), None).unwrap();
+        choice.warnings.into_iter().find(|own| own.contains("the lightest jobs win"))
     };
     let says = warned("'workload.load' = [0.3, 0.5]").unwrap();
     assert!(says.starts_with("candidates differ in `workload.load`"), "{says}");
@@ -458,13 +428,8 @@ fn a_stopped_choice_says_whether_it_can_be_continued() {
     let said = |out: Option<&Path>| {
         let begun = AtomicU64::new(0);
         let stop = || begun.fetch_add(1, Ordering::Relaxed) >= 30;
-        let options = ChooseOptions {
-            request: request(|own| own.baseline.clear()),
-            out: out.map(Path::to_owned),
-            threads: 1,
-            stop: &stop,
-            ..ChooseOptions::default()
-        };
+        let request = request(|own| own.baseline.clear());
+        let options = ChooseOptions { stop: &stop, ..options(request, out) };
         let choice = choose(&study, &options).unwrap();
         assert!(choice.is_stopped_early);
         choice.sentences().join(" ")
@@ -480,8 +445,8 @@ fn settings_that_messages_make_meaningless_are_warned_of() {
     let sending = STUDY
         .replace("[workload]", "[network]\nname = 'hops'\nnum_messages = 1\n[workload]")
         .replace("load = 0.5", "load = 0.1");
-    let request = ChoiceRequest { within: "10%".to_owned(), ..ChoiceRequest::default() };
-    let warnings = made(&study(&sending), request, None).unwrap().warnings;
+    let choice = made(&study(&sending), request(|own| own.baseline.clear()), None).unwrap();
+    let warnings = choice.warnings;
     assert!(warnings.iter().any(|own| own.starts_with("`workload.load` is not the load: ")));
     let easy = "the scheduler plans with estimates that may be far off with scheduler = easy, ";
     assert!(warnings.iter().any(|own| own.starts_with(easy)), "{warnings:?}");

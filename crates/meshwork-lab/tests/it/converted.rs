@@ -12,7 +12,7 @@ use meshwork_lab::inputs::Files;
 use meshwork_lab::trace::convert;
 use proptest::prelude::*;
 
-use crate::skip::skip;
+use crate::shared;
 
 /// Jobs of a log on 16 processors. `changes` has further keys of the workload.
 fn jobs(log: &Path, changes: &str, seed: u64) -> Vec<Job> {
@@ -157,17 +157,12 @@ fn what_is_no_change_is_refused_in_a_sentence() {
 /// Published trace of a production cluster; without a copy the test is skipped.
 #[test]
 fn the_whole_of_openb() {
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gpu");
-    let pods = shared.join("openb_pod_list_default.csv.gz");
-    if !pods.exists() {
-        skip("logs", &format!("{} is not here", pods.display()));
-        return;
-    }
+    let Some(pods) = shared("gpu/openb_pod_list_default.csv.gz") else { return };
+    let Some(nodes) = shared("gpu/openb_node_list_all_node.csv.gz") else { return };
     let folder = tempfile::tempdir().unwrap();
     let none = toml::Table::new();
     let done = convert(&pods, &folder.path().join("jobs.csv"), &none, (1, 0)).unwrap();
     assert_eq!((done.lines, done.jobs, done.no_run_time), (8152, 7255, 897));
-    let nodes = shared.join("openb_node_list_all_node.csv.gz");
     let done = convert(&nodes, &folder.path().join("machine.toml"), &none, (1, 0)).unwrap();
     assert_eq!(done.nodes, 1523);
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::read::GzDecoder;
 use meshwork::job::Time;
@@ -14,14 +14,7 @@ use meshwork::observe::{Event, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::workload::{Inputs, Rows, WorkloadError};
 
-fn shared(path: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(path);
-    path.exists().then_some(path)
-}
-
-fn skip(what: &str) {
-    crate::skip::skip("logs", &format!("{what} is not here"));
-}
+use crate::shared;
 
 fn lines(path: &Path) -> Box<dyn BufRead + Send> {
     Box::new(BufReader::new(GzDecoder::new(File::open(path).unwrap())))
@@ -92,11 +85,8 @@ fn metric(outcome: &Outcome, name: &str) -> f64 {
 ///
 /// `means` has wait, turnaround, bounded slowdown, utilization and makespan.
 fn agrees(log: &str, processors: u32, scheduler: &str, means: [f64; 5]) {
-    let files = (
-        shared(&format!("traces/{log}.swf.gz")),
-        shared(&format!("peers/ref-{scheduler}-{log}.csv.gz")),
-    );
-    let (Some(trace), Some(table)) = files else { return skip(log) };
+    let Some(trace) = shared(&format!("traces/{log}.swf.gz")) else { return };
+    let Some(table) = shared(&format!("peers/ref-{scheduler}-{log}.csv.gz")) else { return };
     let (outcome, starts) = replay(&trace, processors, scheduler, false);
     let expected = expected(&table);
     assert_eq!(starts.len(), expected.len());
@@ -136,7 +126,7 @@ fn ctc_easy() {
 
 #[test]
 fn ctc_with_jobs_ended_at_their_estimates() {
-    let Some(trace) = shared("traces/CTC-SP2-1996-3.1-cln.swf.gz") else { return skip("CTC") };
+    let Some(trace) = shared("traces/CTC-SP2-1996-3.1-cln.swf.gz") else { return };
     for (scheduler, wait) in [("fcfs", 655535.593), ("easy", 13943.129)] {
         let (outcome, _) = replay(&trace, 338, scheduler, true);
         let found = metric(&outcome, "wait");

@@ -2,13 +2,13 @@
 //!
 //! Errors and silent problems are found, and recorded decisions of a real Slurm are repeated.
 
-use crate::skip::skip;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use meshwork::alloc::listed::NodeRequest;
 use meshwork::geometry::NodeSet;
 use meshwork::job::{Constraints, Job, Request, Time};
+use meshwork::pool::Pool;
 use meshwork_lab::Study;
 use meshwork_lab::study::expand::expand;
 use meshwork_slurm::check;
@@ -19,13 +19,19 @@ use meshwork_slurm::site::{Reading, SlurmFiles, read_texts};
 use meshwork_slurm::topology::Structure;
 use serde_json::Value as Json;
 
+use crate::shared;
+
 fn files(topology: &str) -> SlurmFiles {
     let (topology, conf) = (topology.to_owned(), Some("slurm.conf".to_owned()));
     SlurmFiles { topology, conf, gres: None }
 }
 
 fn reading(topology: &str, conf: &str) -> Reading {
-    read_texts(files("topology.yaml"), topology, Some(conf), &mut |path| Err(format!("no {path}")))
+    reading_of("topology.yaml", topology, conf)
+}
+
+fn reading_of(file: &str, topology: &str, conf: &str) -> Reading {
+    read_texts(files(file), topology, Some(conf), &mut |path| Err(format!("no {path}")))
 }
 
 /// Nodes n0 to n63 with 2 processors each, in one partition.
@@ -139,12 +145,8 @@ fn what_slurm_overlooks_is_warned_of() {
         let found = checked.findings().into_iter().find(|finding| finding.says.contains(says));
         let found = found
             .unwrap_or_else(|| panic!("no word of `{says}`: {text}\n{:?}", checked.findings()));
-        assert_eq!(
-            (found.level, found.line),
-            (Level::Warning, Some(line)),
-            "{text}\n{}",
-            found.says
-        );
+        let place = (found.level, found.line);
+        assert_eq!(place, (Level::Warning, Some(line)), "{text}\n{}", found.says);
     }
     // Correct files have no findings.
     let sound = "- topology: t\n  torus3d:\n    toruses:\n      - name: p\n        dims: {x: 4, y: 4, z: 4}\n        nodes: n[0-63]\n        placements:\n          - dims: {x: 1, y: 1, z: 1}\n          - dims: {x: 2, y: 2, z: 2}\n          - dims: {x: 4, y: 4, z: 4}\n";
@@ -199,6 +201,10 @@ fn partitions_nodes_and_weights_come_from_slurm_conf() {
     }
 }
 
+fn asks(wanted: NodeRequest) -> SlurmRequest {
+    SlurmRequest { wanted, ..SlurmRequest::default() }
+}
+
 #[test]
 fn a_topology_conf_says_the_same_as_a_topology_yaml() {
     let pairs = [
@@ -218,19 +224,11 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
     for (yaml, conf) in pairs {
         let ask = |reading: &Reading| {
             let mut desk: SlurmAllocator<u32> = SlurmAllocator::new(reading.site(None).unwrap());
-            (1..20)
-                .map(|n| {
-                    desk.allocate(
-                        &n,
-                        &SlurmRequest {
-                            wanted: NodeRequest::of(n % 7 + 1),
-                            ..SlurmRequest::default()
-                        },
-                    )
-                })
-                .collect::<Vec<SlurmAnswer>>()
+            let wanted = (1..20).map(|n| (n, NodeRequest::of(n % 7 + 1)));
+            let requests = wanted.map(|(n, wanted)| (n, asks(wanted)));
+            requests.map(|(n, request)| desk.allocate(&n, &request)).collect::<Vec<SlurmAnswer>>()
         };
-        let old = read_texts(files("topology.conf"), conf, Some(CONF), &mut |_| Err(String::new()));
+        let old = reading_of("topology.conf", conf, CONF);
         assert_eq!(ask(&reading(yaml, CONF)), ask(&old), "{conf}");
     }
     for (conf, says) in [
@@ -239,8 +237,7 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
         ("Name=a\n", "begins no line"),
         ("SwitchName=a Nodes=n0\nBlockName=b Nodes=n1\n", "more than one"),
     ] {
-        let read =
-            read_texts(files("topology.conf"), conf, Some(CONF), &mut |_| Err(String::new()));
+        let read = reading_of("topology.conf", conf, CONF);
         assert!(read.refusal().unwrap().contains(says), "{conf}");
     }
 }
@@ -253,8 +250,28 @@ fn an_empty_topology_file_is_a_flat_machine_or_refused() {
     let refused = reading("", &tree);
     let finding = refused.findings.first_fatal().expect("an empty file names no topology");
     assert!(finding.says.contains("lists no topology"), "{}", finding.says);
-    let conf = read_texts(files("topology.conf"), "", Some(&tree), &mut |_| Err(String::new()));
+    let conf = reading_of("topology.conf", "", &tree);
     assert!(conf.refusal().unwrap().contains("no switch, no block and no ring"));
+}
+
+/// First scenario of a study beside which other files stand.
+fn scenario(folder: &Path, text: &str) -> Result<toml::Table, String> {
+    let points = Study::parse("study.toml", text, folder, &[]).and_then(|study| expand(&study));
+    Ok(points.map_err(|refused| refused.to_string())?[0].scenario.table().clone())
+}
+
+/// Pool and desk of the machine that the Slurm files of a folder describe.
+fn pool_and_desk(
+    folder: &Path,
+    scenario: &toml::Table,
+    partition: Option<&str>,
+) -> (Pool, SlurmAllocator<u32>) {
+    let table = ["machine", "allocator"].map(|key| (key.to_owned(), scenario[key].clone()));
+    let path = |file: &str| folder.join(file);
+    let reading =
+        meshwork_lab::slurm::read(Some(&path("topology.yaml")), Some(&path("slurm.conf")));
+    let site = reading.unwrap().site(partition).unwrap();
+    (Pool::read(&toml::Table::from_iter(table)).unwrap(), SlurmAllocator::new(site))
 }
 
 #[test]
@@ -276,35 +293,19 @@ fn a_study_places_jobs_as_the_desk_does() {
     .unwrap();
     for text in topologies {
         std::fs::write(folder.path().join("topology.yaml"), text).unwrap();
-        let study = "machine = { slurm = 'topology.yaml', conf = 'slurm.conf' }\nworkload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = 'constant', value = 1.0 } }\nmeasure = { jobs = 5 }\n[sweep]\nallocator = ['slurm', 'first_fit', 'naive']\n";
-        let file = folder.path().join("study.toml");
-        let mut study = Study::parse(&file.display().to_string(), study, folder.path(), &[]);
-        if !text.contains("x: 4, y: 4, z: 4") {
-            // Allocators for grids cannot be swept on other topologies.
-            let flat = "machine = { slurm = 'topology.yaml', conf = 'slurm.conf' }\nworkload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = 'constant', value = 1.0 } }\nmeasure = { jobs = 5 }\n";
-            study = Study::parse(&file.display().to_string(), flat, folder.path(), &[]);
+        let mut study = "machine = { slurm = 'topology.yaml', conf = 'slurm.conf' }\n\
+                         workload = { name = 'synthetic', load = 0.5, sizes = 'uniform', \
+                         runtimes = { name = 'constant', value = 1.0 } }\nmeasure = { jobs = 5 }\n"
+            .to_owned();
+        // Allocators for grids cannot be swept on other topologies.
+        if text.contains("x: 4, y: 4, z: 4") {
+            study += "[sweep]\nallocator = ['slurm', 'first_fit', 'naive']\n";
         }
-        let points = match study.as_ref().map(expand) {
-            Ok(Ok(points)) => points,
-            Ok(Err(refused)) => panic!("{text}\n{refused}"),
-            Err(refused) => panic!("{text}\n{refused}"),
-        };
-        let table = points[0].scenario.table();
-        let pool_table: toml::Table =
-            [("machine", &table["machine"]), ("allocator", &table["allocator"])]
-                .into_iter()
-                .map(|(key, value)| (key.to_owned(), value.clone()))
-                .collect();
-        let mut pool = meshwork::pool::Pool::read(&pool_table).unwrap();
-        let reading = meshwork_lab::slurm::read(
-            Some(&folder.path().join("topology.yaml")),
-            Some(&folder.path().join("slurm.conf")),
-        )
-        .unwrap();
-        let mut desk: SlurmAllocator<u32> = SlurmAllocator::new(reading.site(None).unwrap());
+        let table = scenario(folder.path(), &study);
+        let table = table.unwrap_or_else(|refused| panic!("{text}\n{refused}"));
+        let (mut pool, mut desk) = pool_and_desk(folder.path(), &table, None);
         for (number, nodes) in [4, 2, 8, 3, 4, 1, 8, 4, 5, 2, 4].into_iter().enumerate() {
-            let asked = SlurmRequest { wanted: NodeRequest::of(nodes), ..SlurmRequest::default() };
-            let told = desk.allocate(&(number as u32), &asked);
+            let told = desk.allocate(&(number as u32), &asks(NodeRequest::of(nodes)));
             let placed = pool.allocate(&Request::Nodes(nodes));
             let own: Option<Vec<u32>> = placed.map(|placement| {
                 let mut nodes = placement.nodes(pool.site().grid());
@@ -333,20 +334,19 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
         "- topology: t\n  tree: {switches: [{switch: a, nodes: 'n[0-7]'}, {switch: b, nodes: 'n[8-15]'}, {switch: c, children: 'a,b'}]}\n",
         "- {topology: t, flat: true}\n",
     ];
-    let constraints_of = |of: u32| Constraints::of(of);
     let all = [
-        constraints_of(4),
-        Constraints { segment: Some(4), ..constraints_of(8) },
-        Constraints { segment: Some(2), spread_segments: true, ..constraints_of(4) },
-        Constraints { require: Some("n[8,9]".into()), ..constraints_of(4) },
-        Constraints { exclude: Some("n[0-4],n12".into()), ..constraints_of(4) },
-        Constraints { partition: Some("small".into()), ..constraints_of(2) },
-        Constraints { partition: Some("nobody".into()), ..constraints_of(1) },
-        Constraints { contiguous: true, ..constraints_of(3) },
-        Constraints { nodes_max: Some(9), ..constraints_of(4) },
-        Constraints { switches: Some(1), ..constraints_of(4) },
-        Constraints { require: Some("x7".into()), ..constraints_of(4) },
-        Constraints { segment: Some(3), ..constraints_of(8) },
+        Constraints::of(4),
+        Constraints { segment: Some(4), ..Constraints::of(8) },
+        Constraints { segment: Some(2), spread_segments: true, ..Constraints::of(4) },
+        Constraints { require: Some("n[8,9]".into()), ..Constraints::of(4) },
+        Constraints { exclude: Some("n[0-4],n12".into()), ..Constraints::of(4) },
+        Constraints { partition: Some("small".into()), ..Constraints::of(2) },
+        Constraints { partition: Some("nobody".into()), ..Constraints::of(1) },
+        Constraints { contiguous: true, ..Constraints::of(3) },
+        Constraints { nodes_max: Some(9), ..Constraints::of(4) },
+        Constraints { switches: Some(1), ..Constraints::of(4) },
+        Constraints { require: Some("x7".into()), ..Constraints::of(4) },
+        Constraints { segment: Some(3), ..Constraints::of(8) },
     ];
     let columns = &meshwork::workload::table::COLUMNS;
     let header: Vec<&str> = columns.iter().map(|column| column.name).collect();
@@ -361,23 +361,13 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
     for text in topologies {
         std::fs::write(folder.path().join("topology.yaml"), text).unwrap();
         let study = "machine = { slurm = 'topology.yaml', conf = 'slurm.conf' }\nworkload = { name = 'table', path = 'jobs.csv' }\nmeasure = { jobs = 5 }\n";
-        let name = folder.path().join("study.toml").display().to_string();
-        let study = Study::parse(&name, study, folder.path(), &[]).unwrap();
-        let points = expand(&study).unwrap();
-        let table = points[0].scenario.table();
-        let pool_table: toml::Table = ["machine", "allocator"]
-            .map(|key| (key.to_owned(), table[key].clone()))
-            .into_iter()
-            .collect();
-        let mut pool = meshwork::pool::Pool::read(&pool_table).unwrap();
-        let path = |file: &str| folder.path().join(file);
-        let reading =
-            meshwork_lab::slurm::read(Some(&path("topology.yaml")), Some(&path("slurm.conf")));
-        let site = reading.unwrap().site(Some("all")).unwrap();
-        let mut desk: SlurmAllocator<u32> = SlurmAllocator::new(site);
+        let table = scenario(folder.path(), study).unwrap();
+        let (mut pool, mut desk) = pool_and_desk(folder.path(), &table, Some("all"));
         let hosts: Vec<String> = names(table["allocator"]["hosts"].as_str().unwrap()).unwrap();
         for (number, constraints) in all.iter().enumerate() {
             let partition = constraints.partition.as_deref();
+            // The partition `small` is expressed by excluding all other nodes.
+            let others = (partition == Some("small")).then(|| "n[0-7],n[16-63]".to_owned());
             let asked = SlurmRequest {
                 wanted: NodeRequest {
                     most: constraints.nodes_max.unwrap_or(constraints.nodes),
@@ -388,11 +378,7 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
                     ..NodeRequest::of(constraints.nodes)
                 },
                 require: constraints.require.clone(),
-                // The partition `small` is expressed by excluding all other nodes.
-                exclude: constraints
-                    .exclude
-                    .clone()
-                    .or((partition == Some("small")).then(|| "n[0-7],n[16-63]".to_owned())),
+                exclude: constraints.exclude.clone().or(others),
                 ..SlurmRequest::default()
             };
             let told = desk.ask(&asked);
@@ -424,18 +410,10 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
     }
 }
 
-/// Recorded decisions of a real Slurm. If there is no copy of them, prints a message and returns
-/// `None`.
+/// Decisions of a real Slurm.
 fn recorded(kind: &str) -> Option<Json> {
-    let shared: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/placement");
-    let path = shared.join(format!("slurm-{kind}-cases.json"));
-    match std::fs::read(&path) {
-        Ok(bytes) => Some(serde_json::from_slice(&bytes).unwrap()),
-        Err(_) => {
-            skip("logs", &format!("no recorded decisions in {}", path.display()));
-            None
-        }
-    }
+    let path = shared(&format!("placement/slurm-{kind}-cases.json"))?;
+    Some(serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap())
 }
 
 const KINDS: [&str; 4] = ["torus3d", "block", "ring", "tree"];
@@ -517,13 +495,8 @@ fn every_recorded_file_is_taken_or_refused_alike() {
         for file in case["config_files"].as_array().unwrap() {
             let reading = reading(file["topology_yaml"].as_str().unwrap(), CONF);
             let starts = reading.findings.first_fatal().is_none();
-            assert_eq!(
-                starts,
-                file["accepted"].as_bool().unwrap(),
-                "{}: {:?}",
-                file["name"],
-                reading.findings
-            );
+            let accepted = file["accepted"].as_bool().unwrap();
+            assert_eq!(starts, accepted, "{}: {:?}", file["name"], reading.findings);
         }
     }
 }
@@ -569,10 +542,7 @@ fn every_recorded_anchor_and_fragmentation_is_the_same() {
 fn modelled(folder: &Path, machine: &str) -> Result<toml::Table, String> {
     let text =
         format!("machine = {{ {machine} }}\nworkload = 'lublin'\nmeasure = {{ jobs = 5 }}\n");
-    let study =
-        Study::parse("study.toml", &text, folder, &[]).map_err(|refused| refused.to_string())?;
-    let points = expand(&study).map_err(|refused| refused.to_string())?;
-    Ok(points[0].scenario.table().clone())
+    scenario(folder, &text)
 }
 
 #[test]
@@ -602,11 +572,7 @@ fn a_model_of_topograph_is_a_tree_or_blocks() {
 
 #[test]
 fn the_models_that_topograph_tests_with_are_read() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/topograph");
-    if !folder.exists() {
-        skip("logs", &format!("no models in {}", folder.display()));
-        return;
-    }
+    let Some(folder) = shared("topograph") else { return };
     for (name, nodes, leaves, blocks) in [
         ("small-tree", 6, 2, 2),
         ("medium", 8, 4, 4),

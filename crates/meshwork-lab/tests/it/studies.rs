@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use meshwork::catalogue::Catalogue;
 use meshwork::{Component, Scenario};
-use meshwork_lab::run::check::{CheckVerdict, check};
+use meshwork_lab::run::check::{CheckVerdict, StoreCheck, check};
 use meshwork_lab::run::store::{RUNS, key, load};
 use meshwork_lab::run::{RunProgress, ScenarioRuns};
 use meshwork_lab::study::expand::expand;
@@ -44,18 +44,26 @@ fn run_in(folder: &Path, text: &str, threads: usize) -> Finished {
     run(&study(text, &[]), &options).unwrap()
 }
 
-/// Three CSV tables that a results folder derives from its runs.
 fn tables(folder: &Path) -> Vec<String> {
     ["summary.csv", "by_size.csv", "comparison.csv"]
         .map(|name| fs::read_to_string(folder.join(name)).unwrap())
         .to_vec()
 }
 
+fn checked(folder: &Path, most: usize, threads: usize) -> StoreCheck {
+    check(&Catalogue::standard(), folder, most, threads).unwrap()
+}
+
+/// Checks that a folder has two runs, of which one cannot be repeated with the present inputs.
+fn one_of_two_fails(folder: &Path) {
+    assert_eq!(load(folder).unwrap().records.len(), 2);
+    let verdicts = checked(folder, 2, 1).checked;
+    let changed = verdicts.iter().filter(|run| matches!(run.verdict, CheckVerdict::Failed(_)));
+    assert_eq!(changed.count(), 1, "{verdicts:?}");
+}
+
 fn refusal(text: &str, options: &Options<'_>) -> String {
-    match run(&study(text, &[]), options) {
-        Ok(_) => panic!("this must be refused"),
-        Err(refused) => refused.to_string(),
-    }
+    run(&study(text, &[]), options).err().expect("this must be refused").to_string()
 }
 
 #[test]
@@ -193,20 +201,20 @@ fn job_output_asked_for_later_is_made_and_stores_no_run_twice() {
 fn a_check_finds_a_changed_bit() {
     let folder = tempfile::tempdir().unwrap();
     run_in(folder.path(), STUDY, 2);
-    let all = check(&Catalogue::standard(), folder.path(), 100, 2).unwrap();
+    let all = checked(folder.path(), 100, 2);
     assert_eq!((all.stored, all.checked.len()), (12, 12));
     assert!(all.checked.iter().all(|run| run.verdict == CheckVerdict::Same), "{:?}", all.checked);
-    assert_eq!(check(&Catalogue::standard(), folder.path(), 5, 1).unwrap().checked.len(), 5);
+    assert_eq!(checked(folder.path(), 5, 1).checked.len(), 5);
     let path = folder.path().join(RUNS);
     let mut record = load(folder.path()).unwrap().records.remove(0);
     let wait = record.findings.metrics[0].value.unwrap();
     record.findings.metrics[0].value = Some(f64::from_bits(wait.to_bits() ^ 1));
     fs::write(&path, record.line()).unwrap();
-    let one = check(&Catalogue::standard(), folder.path(), 10, 1).unwrap();
+    let one = checked(folder.path(), 10, 1);
     assert!(matches!(one.checked[0].verdict, CheckVerdict::Different(_)), "{:?}", one.checked);
     record.model_version += 1;
     fs::write(&path, record.line()).unwrap();
-    let other = check(&Catalogue::standard(), folder.path(), 10, 1).unwrap();
+    let other = checked(folder.path(), 10, 1);
     assert!(matches!(other.checked[0].verdict, CheckVerdict::Failed(_)), "{:?}", other.checked);
 }
 
@@ -222,17 +230,11 @@ fn a_log_is_known_by_its_content() {
     let first = run(&study("a.toml"), &options).unwrap();
     let metrics = first.results.runs[0].get(0).unwrap().result.unwrap();
     assert_eq!(metrics.metric("wait").unwrap().value, Some(2.0), "0 and 4");
-    assert!(matches!(
-        check(&Catalogue::standard(), &out, 1, 1).unwrap().checked[0].verdict,
-        CheckVerdict::Same
-    ));
+    assert_eq!(checked(&out, 1, 1).checked[0].verdict, CheckVerdict::Same);
     fs::write(&log, "submit,runtime,nodes\n0,5,2\n1,5,2\n").unwrap();
     let second = run(&study("a.toml"), &options).unwrap();
     assert_ne!(first.results.runs[0].key(0), second.results.runs[0].key(0));
-    assert_eq!(load(&out).unwrap().records.len(), 2);
-    let verdicts = check(&Catalogue::standard(), &out, 2, 1).unwrap().checked;
-    let changed = verdicts.iter().filter(|run| matches!(run.verdict, CheckVerdict::Failed(_)));
-    assert_eq!(changed.count(), 1, "{verdicts:?}");
+    one_of_two_fails(&out);
 }
 
 #[test]
@@ -249,18 +251,14 @@ fn a_trace_of_outages_is_known_by_its_content() {
     let first = run(&study(), &options).unwrap();
     let metrics = first.results.runs[0].get(0).unwrap().result.unwrap();
     assert!(metrics.metric("availability").unwrap().value.unwrap() < 0.8);
-    let verdict = || check(&Catalogue::standard(), &out, 5, 1).unwrap().checked[0].verdict.clone();
-    assert_eq!(verdict(), CheckVerdict::Same);
+    assert_eq!(checked(&out, 5, 1).checked[0].verdict, CheckVerdict::Same);
     // The same study finds the stored run, and one with another trace does not.
     let again = run(&study(), &options).unwrap();
     assert_eq!(first.results.runs[0].key(0), again.results.runs[0].key(0));
     fs::write(&trace, "node,down,up\n0,5,20\n").unwrap();
     let second = run(&study(), &options).unwrap();
     assert_ne!(first.results.runs[0].key(0), second.results.runs[0].key(0));
-    assert_eq!(load(&out).unwrap().records.len(), 2);
-    let verdicts = check(&Catalogue::standard(), &out, 2, 1).unwrap().checked;
-    let changed = verdicts.iter().filter(|run| matches!(run.verdict, CheckVerdict::Failed(_)));
-    assert_eq!(changed.count(), 1, "{verdicts:?}");
+    one_of_two_fails(&out);
     fs::remove_file(&trace).unwrap();
     let missing = run(&study(), &options).err().unwrap().to_string();
     assert!(missing.contains("outages.csv: there is no such file"), "{missing}");
@@ -282,10 +280,8 @@ fn what_is_wrong_is_refused_before_anything_runs() {
         assert_eq!(refusal(log, &options), "small.toml:6: no.swf: there is no such file");
     }
     let swept = format!("{log}[sweep]\n'workload.path' = [\n'{}',\n'no.swf']\n", file.display());
-    assert_eq!(
-        refusal(&swept, &Options::default()),
-        "small.toml:10: no.swf: there is no such file"
-    );
+    let refused = refusal(&swept, &Options::default());
+    assert_eq!(refused, "small.toml:10: no.swf: there is no such file");
     assert!(!folder.path().join("out").exists());
 }
 
