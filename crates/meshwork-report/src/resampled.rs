@@ -386,15 +386,14 @@ mod tests {
         convert(&path, &table, &Table::new(), (1, 0)).unwrap();
         let rows = std::fs::read_to_string(&table).unwrap();
         let named = rows.lines().map(|row| {
-            let cells: Vec<String> = row.split(',').map(str::to_owned).collect();
-            let name = |cell: &String| match cell.as_str() {
-                "1" => "ann".to_owned(),
-                "2" => "ben".to_owned(),
-                other => other.to_owned(),
-            };
+            let mut cells: Vec<&str> = row.split(',').collect();
             let user = cells.len() - 2;
-            let rename = |(place, cell)| if place == user { name(cell) } else { cell.clone() };
-            cells.iter().enumerate().map(rename).collect::<Vec<_>>().join(",") + "\n"
+            cells[user] = match cells[user] {
+                "1" => "ann",
+                "2" => "ben",
+                other => other,
+            };
+            cells.join(",") + "\n"
         });
         std::fs::write(&table, named.collect::<String>()).unwrap();
         let of_table = resampled(&table, &ways, 40).unwrap();

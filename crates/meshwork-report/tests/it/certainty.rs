@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use meshwork::rng::Stream;
+use meshwork_lab::findings::claims::CellState;
 use meshwork_lab::run::ScenarioRuns;
 use meshwork_lab::run::store::load;
 use meshwork_lab::statistics::Method;
@@ -55,11 +56,18 @@ fn finished(folder: &Path, text: &str, options: &Options<'_>) -> Finished {
     finished
 }
 
-/// Folder with the results of a study, and the results.
 fn stored(folder: &Path, text: &str) -> (PathBuf, Finished) {
     let out = folder.join("out");
     let options = Options { out: Some(out.clone()), ..Options::default() };
     (out, finished(folder, text, &options))
+}
+
+/// Text of a study of random jobs of uniform sizes, with a mean run time of 5.
+fn synthetic(head: &str, load: f64, tail: &str) -> String {
+    format!(
+        "{head}\n[workload]\nname = 'synthetic'\nload = {load}\nsizes = 'uniform'\n\
+         runtimes = {{ name = 'exponential', mean = 5.0 }}\n{tail}"
+    )
 }
 
 fn notes(folder: &Path, text: &str, finished: &Finished) -> Vec<String> {
@@ -86,10 +94,8 @@ fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
         assert!(wait.half_width.unwrap() > 0.0, "no pretended certainty");
         let (name, difference, _) = &found.summary.rows[1].differences[0].metrics[0];
         assert_eq!((name.as_str(), difference.method), ("wait", Some(Method::BatchMeans)));
-        assert!(
-            difference.half_width.unwrap() > 0.0 && difference.excludes_zero(),
-            "{difference:?}"
-        );
+        let is_clear = difference.half_width.unwrap() > 0.0 && difference.excludes_zero();
+        assert!(is_clear, "{difference:?}");
         // Both schedulers get the same jobs, so their difference is more certain than a mean.
         assert!(difference.half_width < wait.half_width, "{difference:?} {wait:?}");
         let (_, utilization, _) = &found.summary.rows[1].differences[0].metrics[1];
@@ -166,17 +172,11 @@ above = 0.01
     let base = found.summary.rows[0].metrics[0].1.mean.unwrap();
     let difference = found.summary.rows[1].differences[0].metrics[0].1;
     let mean = values.iter().sum::<f64>() / 4.0 - base;
-    assert!(
-        (difference.mean.unwrap() - mean).abs() < 1e-9,
-        "the one run is that of each replication"
-    );
+    let off = (difference.mean.unwrap() - mean).abs();
+    assert!(off < 1e-9, "the one run is that of each replication");
     assert_eq!(difference.method, Some(Method::BatchMeans), "and the log's own noise counts");
     assert_eq!(found.claims[0].cells[0].of.map(|of| of > 0.0), Some(true));
-    assert_eq!(
-        found.claims[0].count(meshwork_lab::findings::claims::CellState::Yes),
-        1,
-        "paired with all four"
-    );
+    assert_eq!(found.claims[0].count(CellState::Yes), 1, "paired with all four");
     let notes = notes(folder.path(), text, &found);
     assert!(notes.iter().any(|note| note.contains("with selector = first_fit")), "{notes:?}");
     assert!(notes.iter().any(|note| note.contains("with selector = random")), "{notes:?}");
@@ -220,6 +220,10 @@ fn windows_of_a_log_are_its_replications() {
     fs::remove_file(folder.path().join("log.csv")).unwrap();
     let report = Report::read(&out).unwrap();
     assert!(report.sections[0].tables[0].rows[0].len() == 3, "{:?}", report.sections[0].tables[0]);
+    has_all_runs(&report);
+}
+
+fn has_all_runs(report: &Report) {
     let runs = &report.sections[0].facts.iter().find(|fact| fact.name == "Runs");
     assert!(runs.is_none_or(|fact| !fact.text.contains("not run yet")), "{runs:?}");
 }
@@ -244,9 +248,7 @@ fn windows_without_jobs_are_left_out_and_it_is_said() {
     assert!(said.iter().any(|note| note == expected), "{said:?}");
     // A report knows the windows without the log.
     fs::remove_file(folder.path().join("log.csv")).unwrap();
-    let report = Report::read(&out).unwrap();
-    let runs = &report.sections[0].facts.iter().find(|fact| fact.name == "Runs");
-    assert!(runs.is_none_or(|fact| !fact.text.contains("not run yet")), "{runs:?}");
+    has_all_runs(&Report::read(&out).unwrap());
 }
 
 #[test]
@@ -285,33 +287,22 @@ fn windows_that_make_no_sense_are_refused_in_a_sentence() {
 
 #[test]
 fn a_queue_that_grows_is_said_everywhere() {
-    let text = "replications = 2
+    let head = "replications = 2
 machine = { topology = 'mesh', dims = [8, 8] }
 scheduler = 'fcfs'
-[workload]
-name = 'synthetic'
-sizes = 'uniform'
-runtimes = { name = 'exponential', mean = 5.0 }
-[measure]
-jobs = 1000
-metrics = ['wait']
-[sweep]
-'workload.load' = [0.2, 3.0]
-";
+measure = { jobs = 1000, metrics = ['wait'] }";
+    let text = &synthetic(head, 0.2, "[sweep]\n'workload.load' = [0.2, 3.0]\n");
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
-    let found = finished(folder.path(), text, &options);
+    let (out, found) = stored(folder.path(), text);
     let growing: Vec<bool> = found.summary.rows.iter().map(|row| row.growing).collect();
     assert_eq!(growing, [false, true]);
     let json = found.summary.json();
     assert_eq!((&json[0]["growing"], &json[1]["growing"]), (&false.into(), &true.into()));
     let warnings = warnings(folder.path(), text, &found);
-    assert!(
-        warnings[0].starts_with("the machine is overloaded with workload.load = 3"),
-        "{warnings:?}"
-    );
+    let overloaded = "the machine is overloaded with workload.load = 3";
+    assert!(warnings[0].starts_with(overloaded), "{warnings:?}");
     assert!(notes(folder.path(), text, &found).is_empty());
-    let report = Report::read(folder.path()).unwrap();
+    let report = Report::read(&out).unwrap();
     let section = &report.sections[0];
     assert_eq!(section.growing, [1]);
     assert_eq!(section.tables[0].rows[1][0].note, "the queue grows");
@@ -320,19 +311,11 @@ metrics = ['wait']
 
 #[test]
 fn loads_and_estimates_are_not_those_of_jobs_that_send_messages() {
-    let text = "machine = { topology = 'mesh', dims = [4, 4] }
+    let head = "machine = { topology = 'mesh', dims = [4, 4] }
 network = { name = 'link_load', pattern = 'near_neighbour', iterations = 20, think_time = 30 }
-[workload]
-name = 'synthetic'
-load = 0.5
-sizes = 'uniform'
-runtimes = { name = 'exponential', mean = 5.0 }
-[measure]
-jobs = 400
-metrics = ['turnaround']
-[sweep]
-scheduler = ['fcfs', { name = 'easy', kill_at_estimate = true }]
-";
+measure = { jobs = 400, metrics = ['turnaround'] }";
+    let sweep = "[sweep]\nscheduler = ['fcfs', { name = 'easy', kill_at_estimate = true }]\n";
+    let text = &synthetic(head, 0.5, sweep);
     let folder = tempfile::tempdir().unwrap();
     let found = finished(folder.path(), text, &Options::default());
     let said = notes(folder.path(), text, &found);
@@ -453,25 +436,18 @@ fn the_study_in_a_folder_of_results_finds_its_log() {
 
 #[test]
 fn differences_of_unlike_jobs_have_no_mark_and_those_who_refused_are_named() {
-    // `buddy_2d` serves only squares, and refuses jobs with a side longer than that of its machine.
-    let text = "replications = 3
+    let head = "replications = 3
 machine = { topology = 'mesh', dims = [16, 8] }
-[workload]
-name = 'synthetic'
-load = 0.6
-sizes = 'uniform'
-runtimes = { name = 'exponential', mean = 5.0 }
-[measure]
-jobs = 200
-metrics = ['wait']
-[sweep]
+measure = { jobs = 200, metrics = ['wait'] }";
+    // `buddy_2d` serves only squares, and refuses jobs with a side longer than that of its machine.
+    let sweep = "[sweep]
 allocator = ['first_fit', 'buddy_2d', 'best_fit']
 [compare]
 allocator = 'first_fit'
 ";
+    let text = &synthetic(head, 0.6, sweep);
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
-    let found = finished(folder.path(), text, &options);
+    let (out, found) = stored(folder.path(), text);
     let rows = &found.summary.rows;
     let same = |row: usize| rows[row].differences[0].same_jobs;
     assert!(!same(1) && same(2));
@@ -479,7 +455,7 @@ allocator = 'first_fit'
     let refused = warnings.iter().find(|warning| warning.contains("were refused")).unwrap();
     let begin = refused.split("allocator = buddy_2d refused ").nth(1).expect(refused);
     assert!(begin.contains(", first_fit 0, best_fit 0): they would not fit"), "{refused}");
-    let report = Report::read(folder.path()).unwrap();
+    let report = Report::read(&out).unwrap();
     let table = &report.sections[0].tables[1];
     assert!(!table.rows[0][1].marked && !table.rows[0][1].text.contains('*'), "{table:?}");
     assert!(table.caption.contains("on the jobs that each ran"), "{}", table.caption);

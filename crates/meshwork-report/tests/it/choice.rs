@@ -7,23 +7,7 @@ use meshwork_lab::choose::request::ChoiceRequest;
 use meshwork_lab::choose::{ChooseOptions, choose};
 use meshwork_report::Report;
 
-/// Six candidates on a small machine, with runs of some hundred microseconds.
-const STUDY: &str = "
-[machine]
-topology = 'mesh'
-dims = [4, 4]
-[workload]
-name = 'synthetic'
-load = 0.5
-sizes = 'uniform'
-runtimes = { name = 'exponential', mean = 5.0 }
-[measure]
-jobs = 150
-metrics = ['wait', 'utilization']
-[sweep]
-scheduler = ['fcfs', 'easy', 'sjf']
-allocator = ['first_fit', 'random']
-";
+use crate::candidates::CANDIDATES;
 
 #[test]
 fn the_page_of_a_choice_names_its_candidates() {
@@ -35,7 +19,7 @@ fn the_page_of_a_choice_names_its_candidates() {
     };
     let out = Some(folder.path().to_owned());
     let options = ChooseOptions { request, out, threads: 1, ..ChooseOptions::default() };
-    let study = Study::parse("study.toml", STUDY, Path::new(""), &[]).unwrap();
+    let study = Study::parse("study.toml", CANDIDATES, Path::new(""), &[]).unwrap();
     let choice = choose(&study, &options).unwrap();
     let report = Report::read(folder.path()).unwrap();
     let section = &report.sections[0];

@@ -45,12 +45,9 @@ fn report(folder: &Path, table: &Table) -> Report {
 }
 
 fn percentages_below(headline: &str) -> Vec<f64> {
-    let mut found = Vec::new();
-    for part in headline.split(" % below").filter(|part| !part.ends_with('.')) {
-        let word = part.rsplit([' ', '(']).next().unwrap_or_default();
-        found.extend(word.replace(',', "").parse::<f64>());
-    }
-    found
+    let parts = headline.split(" % below").filter(|part| !part.ends_with('.'));
+    let words = parts.filter_map(|part| part.rsplit([' ', '(']).next());
+    words.filter_map(|word| word.replace(',', "").parse().ok()).collect()
 }
 
 #[test]

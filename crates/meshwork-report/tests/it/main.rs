@@ -1,5 +1,7 @@
 //! Integration tests of the crate `meshwork-report`, linked into one program.
 
+#[path = "../../../../tests/candidates.rs"]
+mod candidates;
 #[path = "../../../../tests/clique.rs"]
 mod clique;
 

@@ -14,15 +14,15 @@ const STUDY: &str = "machine = { topology = 'mesh', dims = [8, 6] }\nreplication
     runtimes = { name = 'exponential', mean = 5.0 }\n\
     [sweep]\nscheduler = ['fcfs', 'sjf', 'easy']\n'workload.load' = [0.3, 0.6]\n";
 
-fn ran_into(folder: &Path) {
-    let study = Study::parse("a.toml", STUDY, folder, &[]).unwrap();
+fn ran_into(folder: &Path, text: &str) {
+    let study = Study::parse("a.toml", text, folder, &[]).unwrap();
     let options = Options { out: Some(folder.to_owned()), threads: 1, ..Options::default() };
     assert_eq!(run(&study, &options).unwrap().failures, [""; 0]);
 }
 
 fn ran() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    ran_into(folder.path());
+    ran_into(folder.path(), STUDY);
     folder
 }
 
@@ -77,7 +77,7 @@ fn a_run_that_is_not_there_is_refused() {
     );
     let several = tempfile::tempdir().unwrap();
     for name in ["one", "two"] {
-        ran_into(&several.path().join(name));
+        ran_into(&several.path().join(name), STUDY);
     }
     assert_eq!(
         Report::with_maps(several.path(), &chosen(&[(1, 1)])).unwrap_err().to_string(),
@@ -111,11 +111,8 @@ fn without_maps_a_page_has_none() {
 #[test]
 fn the_plot_of_waits_is_not_empty_if_no_job_waits() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = ["workload.load=0.001".to_owned()];
     let text = STUDY.replace("'workload.load' = [0.3, 0.6]\n", "");
-    let study = Study::parse("a.toml", &text, folder.path(), &settings).unwrap();
-    let out = Some(folder.path().to_owned());
-    run(&study, &Options { out, threads: 1, ..Options::default() }).unwrap();
+    ran_into(folder.path(), &text.replace("load = 0.6", "load = 0.001"));
     let report = Report::with_maps(folder.path(), &Maps::default()).unwrap();
     let figures = &report.sections[0].figures;
     let waits = figures.iter().find(|figure| figure.heading == "How long jobs wait").unwrap();

@@ -9,6 +9,7 @@ use meshwork_lab::study::asked::ASKED;
 use meshwork_lab::text::number::Rounded;
 use meshwork_lab::{Finished, Options, Study, run};
 use meshwork_report::{Figure, FigureView, Report, Style};
+use quick_xml::events::Event;
 use tempfile::TempDir;
 
 const MODEL: &str = "
@@ -82,7 +83,15 @@ fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Nu
     numbers
 }
 
-/// Numbers that a figure of the page draws, for comparison with the CSV table of the figure.
+fn means(folder: &Path) -> Numbers {
+    table(folder, "summary.csv", ["mean", "half_width", "replications"])
+}
+
+fn differences(folder: &Path) -> Numbers {
+    table(folder, "comparison.csv", ["difference", "half_width", "replications"])
+}
+
+/// Numbers that a figure of the page shows, in the form that `table` returns.
 fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     let figures = page["sections"][0]["figures"].as_array().unwrap();
     let figure = figures.iter().find(|figure| figure["id"] == id).unwrap();
@@ -90,9 +99,8 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     let mut numbers = Numbers::new();
     for view in figure["views"].as_array().unwrap() {
         let mut fixed = BTreeMap::new();
-        for (choice, at) in
-            figure["choices"].as_array().unwrap().iter().zip(view["at"].as_array().unwrap())
-        {
+        let choices = figure["choices"].as_array().unwrap();
+        for (choice, at) in choices.iter().zip(view["at"].as_array().unwrap()) {
             let Some(at) = at.as_u64() else { continue };
             let value = &choice["values"][at as usize];
             if choice["key"] != "metric" && choice["key"] != "along" {
@@ -106,10 +114,8 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
                 keys.insert(key.to_owned(), text(&series["name"]));
             }
             if let Some(key) = view["panel"]["key"].as_str() {
-                keys.insert(
-                    key.to_owned(),
-                    text(&view["panels"][series["panel"].as_u64().unwrap() as usize]),
-                );
+                let panel = series["panel"].as_u64().unwrap() as usize;
+                keys.insert(key.to_owned(), text(&view["panels"][panel]));
             }
             for (i, x) in series["x"].as_array().unwrap().iter().enumerate() {
                 let x = x.as_f64().unwrap();
@@ -150,15 +156,13 @@ fn every_number_is_that_of_the_tables() {
     let (folder, report) = reported(&text, &[]);
     let id = report.sections[0].id.clone();
     let page = embedded(&report.html());
-    let columns = ["mean", "half_width", "replications"];
-    let means = table(folder.path(), "summary.csv", columns);
+    let means = means(folder.path());
     assert_eq!(means.len(), 24 * 3);
     assert_eq!(drawn(&page, &format!("{id}-means")), means);
-    let sizes = table(folder.path(), "by_size.csv", columns);
+    let sizes = table(folder.path(), "by_size.csv", ["mean", "half_width", "replications"]);
     assert!(sizes.len() > 24 * 2);
     assert_eq!(drawn(&page, &format!("{id}-sizes")), sizes);
-    let differences =
-        table(folder.path(), "comparison.csv", ["difference", "half_width", "replications"]);
+    let differences = differences(folder.path());
     assert_eq!(differences.len(), 12 * 3);
     assert_eq!(drawn(&page, &format!("{id}-differences-0")), differences);
 }
@@ -167,7 +171,7 @@ fn every_number_is_that_of_the_tables() {
 fn cells_are_the_numbers_of_the_tables_in_fewer_digits() {
     let text = format!("{MODEL}metrics = ['wait']\n[sweep]\n'workload.load' = [0.2, 0.4]\n");
     let (folder, report) = reported(&text, &[]);
-    let means = table(folder.path(), "summary.csv", ["mean", "half_width", "replications"]);
+    let means = means(folder.path());
     let rows = &report.sections[0].tables[0].rows;
     for (row, [mean, half, _]) in rows.iter().zip(means.values()) {
         let rounded = Rounded::new(mean.parse().ok(), half.parse().ok());
@@ -186,19 +190,11 @@ fn the_settings_of_the_command_line_are_part_of_what_was_asked() {
     let section = &report.sections[0];
     assert!(section.notes.is_empty(), "{:?}", section.notes);
     assert_eq!(section.tables[0].rows.len(), 3);
-    assert_eq!(
-        section.figures[0].views[0].series[0].x.len(),
-        3,
-        "all is there, and nothing missing"
-    );
-    assert!(
-        section.command.ends_with(
-            "/experiment.toml --set measure.jobs=100 --set seed=7 --set 'sweep.'\\''scheduler'\\''=['\\''sjf'\\'', \
-             '\\''fcfs'\\'', '\\''easy'\\'']'"
-        ),
-        "{}",
-        section.command
-    );
+    let points = section.figures[0].views[0].series[0].x.len();
+    assert_eq!(points, 3, "all is there, and nothing missing");
+    let command = "/experiment.toml --set measure.jobs=100 --set seed=7 --set 'sweep.'\\''scheduler'\\''=['\\''sjf'\\'', \
+         '\\''fcfs'\\'', '\\''easy'\\'']'";
+    assert!(section.command.ends_with(command), "{}", section.command);
     // Without `asked.toml`, the settings are unknown. So the report expects other runs, none of
     // which exists.
     fs::remove_file(folder.path().join(ASKED)).unwrap();
@@ -281,10 +277,8 @@ fn failed_runs_are_told_and_the_others_shown() {
     assert_eq!(heads, ["metric", "bad.csv (0 of 1 replication so far)", "good.csv", "unit"]);
     assert_eq!(table.rows[0][1].text, "-", "{:?}", table.rows[0]);
     assert_ne!(table.rows[0][2].text, "-");
-    assert_eq!(
-        section.facts[0].text,
-        "1 of 2 runs, 2 scenarios, one replication of each; 1 failed"
-    );
+    let runs = "1 of 2 runs, 2 scenarios, one replication of each; 1 failed";
+    assert_eq!(section.facts[0].text, runs);
     // After the log is repaired and the study is run again, the failure is gone.
     fs::copy(at("good"), at("bad")).unwrap();
     assert!(run_in(&out, &text, &[]).failures.is_empty());
@@ -307,15 +301,11 @@ fn a_study_without_runs_says_so() {
     // A study that was stopped after its first run.
     fs::write(out.join("runs.jsonl"), all).unwrap();
     let section = &cut(&out, 1).sections[0];
-    assert_eq!(
-        section.notes,
-        ["2 runs are not here yet: the numbers below are of those that are."]
-    );
+    let note = "2 runs are not here yet: the numbers below are of those that are.";
+    assert_eq!(section.notes, [note]);
     assert_eq!((section.tables.len(), section.missing), (1, 2));
-    assert_eq!(
-        section.facts[0].text,
-        "1 of 3 runs, 1 scenario, 3 replications of each; 2 not run yet"
-    );
+    let runs = "1 of 3 runs, 1 scenario, 3 replications of each; 2 not run yet";
+    assert_eq!(section.facts[0].text, runs);
     // Stored runs are kept even if they cannot be run again.
     leave_out(&study, &out, "there is no log").unwrap();
     assert_eq!(&read(&out).sections[0], section);
@@ -401,8 +391,6 @@ fn no_word_of_a_study_becomes_part_of_the_page() {
 }
 
 /// Figures are also written as files, which have the texts and plot marks of the page.
-///
-/// This needs no browser.
 #[test]
 fn figures_are_files_of_their_own() {
     let text = format!(
@@ -420,11 +408,10 @@ fn figures_are_files_of_their_own() {
         let mut elements: BTreeMap<String, usize> = BTreeMap::new();
         loop {
             match reader.read_event().unwrap_or_else(|error| panic!("{name}: {error}")) {
-                quick_xml::events::Event::Eof => break,
-                quick_xml::events::Event::Start(tag) | quick_xml::events::Event::Empty(tag) => {
-                    *elements
-                        .entry(String::from_utf8(tag.name().0.to_vec()).unwrap())
-                        .or_default() += 1;
+                Event::Eof => break,
+                Event::Start(tag) | Event::Empty(tag) => {
+                    let tag = String::from_utf8(tag.name().0.to_vec()).unwrap();
+                    *elements.entry(tag).or_default() += 1;
                 }
                 _ => {}
             }
@@ -450,15 +437,14 @@ fn a_folder_of_folders_is_one_page_by_paper() {
     };
     let unmeasured = claim("above = 0.0").replace("utilization", "hops");
     for (name, paper, claims) in [
-        ("b_study", "rsr", unmeasured + &claim("above = 0.0") + &claim("below = 0.0")),
-        ("a_study", "lazy", claim("above = 0.0")),
+        (
+            "b_study",
+            "paper = 'rsr'\nfigure = '1'\n",
+            unmeasured + &claim("above = 0.0") + &claim("below = 0.0"),
+        ),
+        ("a_study", "paper = 'lazy'\nfigure = '1'\n", claim("above = 0.0")),
         ("z_study", "", String::new()),
     ] {
-        let paper = if paper.is_empty() {
-            String::new()
-        } else {
-            format!("paper = '{paper}'\nfigure = '1'\n")
-        };
         let text = format!(
             "{paper}name = '{name}'\n{MODEL}[sweep]\nscheduler = ['fcfs', 'sjf']\n{claims}"
         );
@@ -558,11 +544,8 @@ fn which_is_lowest_and_by_how_much_stands_at_the_top() {
         let [mean, half, _] = &table[&(keys, "wait".to_owned())];
         [mean, half].map(|number| number.parse().unwrap())
     };
-    let means = table(folder.path(), "summary.csv", ["mean", "half_width", "replications"]);
-    let [base, _] = one(means, "fcfs");
-    let differences =
-        table(folder.path(), "comparison.csv", ["difference", "half_width", "replications"]);
-    let [difference, half] = one(differences, "sjf");
+    let [base, _] = one(means(folder.path()), "fcfs");
+    let [difference, half] = one(differences(folder.path()), "sjf");
     assert!(difference < -half, "sjf is clearly below fcfs at this load");
     let expected = format!(
         "sjf has the lowest wait: {:.0} % below fcfs (95 % interval: ",
