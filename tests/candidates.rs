@@ -1,6 +1,6 @@
 //! Study of a choice, for the tests of several crates.
 
-/// Six candidates on a small machine, with runs of some hundred microseconds.
+/// Study with six candidates on a small machine, and with runs of some hundred microseconds.
 pub(crate) const CANDIDATES: &str = "
 [machine]
 topology = 'mesh'

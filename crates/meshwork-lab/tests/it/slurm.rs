@@ -410,7 +410,8 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
     }
 }
 
-/// Decisions of a real Slurm.
+/// Recorded decisions of a real Slurm. If there is no copy of them, prints a message and returns
+/// `None`.
 fn recorded(kind: &str) -> Option<Json> {
     let path = shared(&format!("placement/slurm-{kind}-cases.json"))?;
     Some(serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap())
