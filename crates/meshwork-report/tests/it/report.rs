@@ -83,14 +83,6 @@ fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Nu
     numbers
 }
 
-fn means(folder: &Path) -> Numbers {
-    table(folder, "summary.csv", ["mean", "half_width", "replications"])
-}
-
-fn differences(folder: &Path) -> Numbers {
-    table(folder, "comparison.csv", ["difference", "half_width", "replications"])
-}
-
 /// Numbers that a figure of the page shows, in the form that `table` returns.
 fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     let figures = page["sections"][0]["figures"].as_array().unwrap();
@@ -143,6 +135,14 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
 fn unturned(figure: &Figure) -> Vec<&FigureView> {
     let along = figure.choices.iter().position(|choice| choice.key.key == "along");
     figure.views.iter().filter(|view| along.is_none_or(|i| view.at[i] == Some(0))).collect()
+}
+
+fn means(folder: &Path) -> Numbers {
+    table(folder, "summary.csv", ["mean", "half_width", "replications"])
+}
+
+fn differences(folder: &Path) -> Numbers {
+    table(folder, "comparison.csv", ["difference", "half_width", "replications"])
 }
 
 #[test]
