@@ -266,21 +266,14 @@ mod tests {
                     let mut nodes = Vec::new();
                     for block in blocks {
                         let list = |key: &str| -> Vec<u64> {
-                            block[key]
-                                .as_array()
-                                .unwrap()
-                                .iter()
-                                .map(|n| n.as_u64().unwrap())
-                                .collect()
+                            serde_json::from_value(block[key].clone()).unwrap()
                         };
                         let (base, mut dims) = (list("base"), list("dims"));
                         dims.resize(2, 1);
                         let y0 = base.get(1).copied().unwrap_or(0);
                         for y in y0..y0 + dims[1] {
-                            nodes.extend(
-                                (base[0]..base[0] + dims[0])
-                                    .map(|x| x + y * u64::from(grid.sides()[0])),
-                            );
+                            let first = base[0] + y * u64::from(grid.sides()[0]);
+                            nodes.extend(first..first + dims[0]);
                         }
                     }
                     assert!(owners.values().flatten().all(|node| !nodes.contains(node)), "{line}");

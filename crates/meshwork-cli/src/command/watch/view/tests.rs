@@ -35,6 +35,15 @@ fn view(colours: bool) -> View {
     view
 }
 
+/// View of a mesh on which one job holds a block from node `base` on.
+fn holding(mesh: &[u32], base: u32, held: &[u32], colours: bool) -> View {
+    let scene = Scene::new(vec![Topology::mesh(mesh).unwrap()]);
+    let mut view = View::new(String::new(), scene, colours);
+    view.apply(&happening(0.0, 0, EventKind::Arrived(job(1, held))));
+    view.apply(&happening(0.0, 0, started(base, held)));
+    view
+}
+
 fn drawn(view: &View, width: u16, height: u16) -> Vec<String> {
     let mut page = Canvas::blank(width, height);
     view.draw(page.area, &mut page);
@@ -84,13 +93,7 @@ fn a_narrow_page_has_them_below_and_a_low_one_says_what_is_cut_off() {
 
 #[test]
 fn a_machine_that_is_too_high_has_two_rows_in_a_line_where_there_are_colours() {
-    let high = |colours: bool| {
-        let scene = Scene::new(vec![Topology::mesh(&[8, 20]).unwrap()]);
-        let mut view = View::new(String::new(), scene, colours);
-        view.apply(&happening(0.0, 0, EventKind::Arrived(job(1, &[8, 1]))));
-        view.apply(&happening(0.0, 0, started(8, &[8, 1])));
-        view
-    };
+    let high = |colours: bool| holding(&[8, 20], 8, &[8, 1], colours);
     let mut page = Canvas::blank(60, 18);
     let view = high(true);
     view.draw(page.area, &mut page);
@@ -107,13 +110,7 @@ fn a_machine_that_is_too_high_has_two_rows_in_a_line_where_there_are_colours() {
 
 #[test]
 fn a_large_machine_is_drawn_smaller_until_it_is_scrolled() {
-    let large = |colours: bool| {
-        let scene = Scene::new(vec![Topology::mesh(&[320, 320]).unwrap()]);
-        let mut view = View::new(String::new(), scene, colours);
-        view.apply(&happening(0.0, 0, EventKind::Arrived(job(1, &[320, 100]))));
-        view.apply(&happening(0.0, 0, started(0, &[320, 100])));
-        view
-    };
+    let large = |colours: bool| holding(&[320, 320], 0, &[320, 100], colours);
     // Letters stand for twice as many rows as columns, so that the picture keeps its shape.
     let page = drawn(&large(false), 120, 40);
     assert_eq!(page[39], "one cell is 5 × 10 processors");
@@ -176,13 +173,10 @@ fn colours_are_one_for_each_letter_or_none() {
         page
     };
     let coloured = page(true);
-    assert_eq!(coloured[(0, 6)].style.background, coloured[(2, 7)].style.background, "one job");
-    assert_eq!(
-        coloured[(0, 6)].style.background,
-        coloured[(22, 9)].style.background,
-        "and its line in the list"
-    );
-    assert_ne!(coloured[(0, 6)].style.background, coloured[(4, 6)].style.background, "another job");
+    let background = |x, y| coloured[(x, y)].style.background;
+    assert_eq!(background(0, 6), background(2, 7), "one job");
+    assert_eq!(background(0, 6), background(22, 9), "and its line in the list");
+    assert_ne!(background(0, 6), background(4, 6), "another job");
     let plain = page(false);
     let places = (0..14).flat_map(|y| (0..70).map(move |x| (x, y)));
     assert!(places.into_iter().all(|at| plain[at].style == Style::PLAIN));
@@ -224,14 +218,8 @@ fn long_lists_say_how_many_more_there_are() {
 
 /// The view of four shared nodes of eight cores and two GPUs, which two jobs use in part.
 fn shared() -> View {
-    let kind = NodeType {
-        name: "a".to_owned(),
-        cpu: 8,
-        mem: 100,
-        gpu: 2,
-        islands: 1,
-        ..NodeType::default()
-    };
+    let (name, islands) = ("a".to_owned(), 1);
+    let kind = NodeType { name, cpu: 8, mem: 100, gpu: 2, islands, ..NodeType::default() };
     let part = |node, cores, mem, gpus: &[(u32, u32)]| {
         let amounts = PartAmounts { cores: vec![cores], mem, other: 0, gpus: gpus.to_vec() };
         NodePart::new(node, 1, &amounts, &kind)
