@@ -100,13 +100,18 @@ impl Observer for Teller {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::run::event::EventKind;
-    use crate::tests::study;
 
     const ENDLESS: &str = "machine = { topology = 'mesh', dims = [8, 8] }\nmeasure = { time = 1e12 }\n\
         [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
         runtimes = { name = 'exponential', mean = 5.0 }\n";
+
+    fn study(text: &str) -> Study {
+        Study::parse("a.toml", text, Path::new(""), &[]).unwrap()
+    }
 
     pub(crate) fn all(live: &mut Live) -> (Vec<RunEvent>, Result<Box<Outcome>, String>) {
         let mut seen = Vec::new();
