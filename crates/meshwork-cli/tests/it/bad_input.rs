@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Said, call, command, line, said, skip};
+use crate::common::{Said, Scratch, call, command, line, put, read, said, skip};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -21,9 +21,9 @@ const DRAWN: &str = "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
                      runtimes = { name = 'exponential', mean = 5.0 }\n\
                      [measure]\njobs = 50\nmetrics = ['wait']\n";
 
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+fn folder() -> Scratch {
+    let folder = Scratch::new();
+    let write = |name: &str, bytes: &[u8]| put(&folder, name, bytes);
     write("log.toml", LOG.as_bytes());
     write("drawn.toml", DRAWN.as_bytes());
     let good = line(1, 0, 10, 4, 20) + &line(2, 5, 10, 16, 20);
@@ -39,7 +39,7 @@ fn folder() -> tempfile::TempDir {
     packed.write_all(long.as_bytes()).unwrap();
     let packed = packed.finish().unwrap();
     write("cut.swf.gz", &packed[..packed.len() / 2]);
-    fs::create_dir(folder.path().join("directory")).unwrap();
+    fs::create_dir(folder.join("directory")).unwrap();
     folder
 }
 
@@ -57,8 +57,7 @@ fn sentence(said: &Said) -> &str {
 #[test]
 fn a_request_that_is_wrong_is_refused_in_one_sentence() {
     let folder = folder();
-    let path = folder.path();
-    let write = |name: &str, text: &str| fs::write(path.join(name), text).unwrap();
+    let write = |name: &str, text: &str| put(&folder, name, text);
     write("empty.toml", "");
     write("broken.toml", "seed = 1\nname = = 'a'\n");
     write("zero.toml", &DRAWN.replace("[4, 4]", "[0]"));
@@ -215,7 +214,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
             "good.swf/results: this folder cannot be made, because a file stands where a folder must be",
         ),
     ] {
-        assert_eq!(sentence(&run(path, arguments).refused()), expected, "{arguments}");
+        assert_eq!(sentence(&run(&folder, arguments).refused()), expected, "{arguments}");
     }
     write("cut.toml", &LOG.replace("'good.swf'", "'good.swf'\nuntil = 0"));
     write("late.toml", &format!("{LOG}[sweep]\n'workload.from' = [1, 100]\n"));
@@ -235,7 +234,7 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
         ("name.toml", "name.toml:1: unknown scheduler `eazy` (did you mean `easy`? known: easy, "),
         ("idle.toml", "idle.toml:6: `workload.load` is 0, but must be a number above 0"),
     ] {
-        let said = run(path, file).ended(2);
+        let said = run(&folder, file).ended(2);
         assert!(sentence(&said).starts_with(beginning), "{said:?}");
     }
 }
@@ -260,7 +259,7 @@ fn a_unit_or_a_date_in_place_of_a_number_gets_a_hint() {
         ("log.toml --set workload.from=2023-13-01", format!("{dates} (there is no month 13)")),
         ("log.toml --set workload.from=2023-02-30", format!("{dates} (month 2 has no day 30)")),
     ] {
-        let said = run(folder.path(), arguments).ended(2);
+        let said = run(&folder, arguments).ended(2);
         assert!(sentence(&said).ends_with(&end), "{said:?}");
     }
 }
@@ -302,8 +301,7 @@ fn a_misspelt_word_of_the_command_line_gets_a_suggestion() {
             "unknown kind or name `Boundary-Search` (did you mean `boundary_search`?)",
         ),
     ] {
-        let said = call(&folder, arguments);
-        assert_eq!((said.status, said.err), (Some(2), format!("error: {sentence}\n")));
+        call(&folder, arguments).ended(2).err_is(&format!("error: {sentence}\n"));
     }
 }
 
@@ -323,7 +321,7 @@ fn arguments_that_are_wrong_are_refused() {
             "error: the argument '--quiet' cannot be used with '--json'\n",
         ),
     ] {
-        run(folder.path(), arguments).refused().err_begins(beginning);
+        run(&folder, arguments).refused().err_begins(beginning);
     }
 }
 
@@ -337,18 +335,18 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
             "three.swf:3: a line of a log in the Standard Workload Format has 18 fields, this one has 3",
         ),
     ] {
-        let said = run(folder.path(), &format!("log.toml --set workload.path={log}")).ended(1);
+        let said = run(&folder, &format!("log.toml --set workload.path={log}")).ended(1);
         assert_eq!(sentence(&said), format!("log.toml: the run of replication 1 failed: {what}"));
         said.out_ends("no run finished: there is nothing to show\n");
     }
-    let said = run(folder.path(), "log.toml --set workload.path=cut.swf.gz").ended(1);
+    let said = run(&folder, "log.toml --set workload.path=cut.swf.gz").ended(1);
     let beginning = "log.toml: the run of replication 1 failed: cut.swf.gz: the compressed file is cut off or \
          damaged after line ";
     assert!(sentence(&said).starts_with(beginning), "{said:?}");
 
     let study = format!("{LOG}[sweep]\n\"workload.path\" = ['letters.swf', 'good.swf']\n");
-    fs::write(folder.path().join("both.toml"), study).unwrap();
-    let said = run(folder.path(), "both.toml --out out").ended(1);
+    put(&folder, "both.toml", study);
+    let said = run(&folder, "both.toml --out out").ended(1);
     assert_eq!(
         sentence(&said),
         "both.toml: the run of workload.path = letters.swf, replication 1 failed: letters.swf:4: field 4 \
@@ -357,7 +355,7 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
     let row = said.out.lines().find(|line| line.starts_with("good.swf")).expect("the other run");
     // One job waits for 0 units of time, the other for 5. Two waits are too few for an interval.
     assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["good.swf", "2.5", "2", "0"]);
-    let stored = fs::read_to_string(folder.path().join("out/runs.jsonl")).unwrap();
+    let stored = read(&folder, "out/runs.jsonl");
     assert_eq!(stored.lines().count(), 1);
 }
 
@@ -365,15 +363,14 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
 fn a_job_that_is_wider_than_the_machine_is_refused_and_counted() {
     let folder = folder();
     let means = |log: &str| -> serde_json::Value {
-        run(folder.path(), &format!("log.toml --json --set workload.path={log}")).succeeded().json()
+        run(&folder, &format!("log.toml --json --set workload.path={log}")).succeeded().json()
     };
     let (good, wide) = (means("good.swf"), means("wide.swf"));
     assert_eq!(wide["metrics"]["refused"]["mean"], 1.0);
     for same in ["wait", "finished"] {
         assert_eq!(wide["metrics"][same], good["metrics"][same]);
     }
-    let said = run(folder.path(), "log.toml --set workload.path=wide.swf");
-    said.out_has(
+    run(&folder, "log.toml --set workload.path=wide.swf").out_has(
         "\nwarning: 1 job was refused: it would not fit even the empty machine, or its scheduler \
              turned it away\n",
     );
@@ -388,8 +385,7 @@ const CUBE: &str = "allocator = 'buddy'\n\
 #[test]
 fn a_hypercube_that_cannot_be_or_an_allocator_on_another_machine_is_refused() {
     let folder = folder();
-    let path = folder.path();
-    let write = |name: &str, text: &str| fs::write(path.join(name), text).unwrap();
+    let write = |name: &str, text: &str| put(&folder, name, text);
     write("cube.toml", CUBE);
     write("forty.toml", &CUBE.replace("dimension = 4", "dimension = 40"));
     write("mesh.toml", &CUBE.replace("'hypercube'\ndimension = 4", "'mesh'\ndims = [2, 2, 2, 2]"));
@@ -417,7 +413,7 @@ fn a_hypercube_that_cannot_be_or_an_allocator_on_another_machine_is_refused() {
              but the largest subcube of the machine has dimension 4",
         ),
     ] {
-        assert_eq!(sentence(&run(path, arguments).refused()), expected, "{arguments}");
+        assert_eq!(sentence(&run(&folder, arguments).refused()), expected, "{arguments}");
     }
     for (arguments, beginning) in [
         (
@@ -431,7 +427,7 @@ fn a_hypercube_that_cannot_be_or_an_allocator_on_another_machine_is_refused() {
              machine of 16 processors (which naive",
         ),
     ] {
-        let said = run(path, arguments).refused();
+        let said = run(&folder, arguments).refused();
         assert!(sentence(&said).starts_with(beginning), "{said:?}");
     }
 }
@@ -440,13 +436,13 @@ fn a_hypercube_that_cannot_be_or_an_allocator_on_another_machine_is_refused() {
 fn a_subcube_that_is_larger_than_the_cube_is_refused_and_counted() {
     let folder = folder();
     let jobs = "submit,runtime,subcube\n0,5,2\n1,5,5\n2,5,4\n3,5,24\n";
-    fs::write(folder.path().join("jobs.csv"), jobs).unwrap();
+    put(&folder, "jobs.csv", jobs);
     let (machine, _) = CUBE.split_once("[workload]").unwrap();
     let study = format!(
         "{machine}[workload]\nname = 'table'\npath = 'jobs.csv'\n\
          [measure]\nmetrics = ['finished', 'refused']\n"
     );
-    fs::write(folder.path().join("table.toml"), study).unwrap();
+    put(&folder, "table.toml", study);
     for allocator in [
         "buddy",
         "modified_buddy",
@@ -458,8 +454,8 @@ fn a_subcube_that_is_larger_than_the_cube_is_refused_and_counted() {
         "prime_cube_graph",
         "noncubic",
     ] {
-        let said = run(folder.path(), &format!("table.toml --json --set allocator={allocator}"));
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{allocator}");
+        let said =
+            run(&folder, &format!("table.toml --json --set allocator={allocator}")).succeeded();
         let means = said.json();
         let mean = |metric: &str| means["metrics"][metric]["mean"].as_f64();
         assert_eq!((mean("finished"), mean("refused")), (Some(2.0), Some(2.0)), "{allocator}");
@@ -469,7 +465,7 @@ fn a_subcube_that_is_larger_than_the_cube_is_refused_and_counted() {
 #[test]
 fn a_wrong_table_of_jobs_is_refused_before_the_first_run() {
     let folder = folder();
-    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let write = |name: &str, text: &str| put(&folder, name, text);
     write("jobs.csv", "submit,runtime,pieces,mem\n0,10,2,100\n5,10,2,100 GB\n");
     write("empty.csv", "");
     write("misspelt.csv", "submit,runtime,pieces,pernode\n0,10,2,1\n");
@@ -490,7 +486,7 @@ fn a_wrong_table_of_jobs_is_refused_before_the_first_run() {
              `per_node`?",
         ),
     ] {
-        let said = run(folder.path(), arguments).refused();
+        let said = run(&folder, arguments).refused();
         assert!(sentence(&said).starts_with(begins), "{said:?}");
     }
 }
@@ -498,7 +494,7 @@ fn a_wrong_table_of_jobs_is_refused_before_the_first_run() {
 #[test]
 fn a_block_that_is_wider_than_the_mesh_is_refused_and_counted() {
     let folder = folder();
-    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let write = |name: &str, text: &str| put(&folder, name, text);
     let good = "submit,runtime,block\n0,10,4x2\n1,10,4x3\n";
     write("good.csv", good);
     write("wide.csv", &format!("{good}2,10,5x1\n"));
@@ -509,8 +505,7 @@ fn a_block_that_is_wider_than_the_mesh_is_refused_and_counted() {
             let arguments = format!(
                 "table.toml --json --set allocator={allocator} --set workload.path={table}"
             );
-            let said = run(folder.path(), &arguments);
-            assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{allocator}");
+            let said = run(&folder, &arguments).succeeded();
             said.json()
         };
         let (good, wide) = (means("good.csv"), means("wide.csv"));
@@ -525,9 +520,9 @@ fn a_block_that_is_wider_than_the_mesh_is_refused_and_counted() {
 fn an_allocator_that_does_not_suit_the_machine_is_refused_in_one_sentence() {
     let folder = folder();
     let study = DRAWN.replace("[4, 4]", "[4, 4, 4]");
-    fs::write(folder.path().join("deep.toml"), study).unwrap();
+    put(&folder, "deep.toml", study);
     for allocator in ["buddy_2d", "adaptive_scan", "quick_allocation"] {
-        let said = run(folder.path(), &format!("deep.toml --set allocator={allocator}")).refused();
+        let said = run(&folder, &format!("deep.toml --set allocator={allocator}")).refused();
         let beginning = format!(
             "--set allocator={allocator}: the allocator `{allocator}` serves mesh of 2 dimensions, but \
              the machine is a 4 × 4 × 4 mesh (which first_fit, "
@@ -550,7 +545,7 @@ fn an_allocator_that_does_not_suit_the_machine_is_refused_in_one_sentence() {
             "`allocator.form` is \"tree\", but must be one of bitmap, lists",
         ),
     ] {
-        let said = run(folder.path(), &format!("drawn.toml --set allocator={setting}")).refused();
+        let said = run(&folder, &format!("drawn.toml --set allocator={setting}")).refused();
         assert!(sentence(&said).contains(what), "{said:?}");
     }
 }
@@ -558,7 +553,7 @@ fn an_allocator_that_does_not_suit_the_machine_is_refused_in_one_sentence() {
 #[test]
 fn more_load_than_the_machine_can_carry_runs() {
     let folder = folder();
-    run(folder.path(), "drawn.toml --set workload.load=5").succeeded();
+    run(&folder, "drawn.toml --set workload.load=5").succeeded();
 }
 
 #[test]
@@ -645,7 +640,7 @@ fn traces_and_lists_are_refused_in_one_sentence_too() {
         let said = call(&folder, &format!("trace convert good.swf out.swf {arguments}")).ended(2);
         said.err_begins(&format!("error: invalid value {reason}"));
     }
-    assert!(!folder.path().join("out.swf").exists());
+    assert!(!folder.join("out.swf").exists());
 }
 
 #[cfg(target_os = "linux")]
@@ -657,11 +652,9 @@ fn jobs_that_can_follow_nobody_or_wait_for_one_another() {
     };
     let circle: String =
         [(1, 3), (2, 1), (3, 2), (4, 3)].map(|(job, lead)| follows(job, lead)).concat();
-    fs::write(folder.path().join("circle.swf"), circle).unwrap();
-    let said = run(
-        folder.path(),
-        "log.toml --set workload.path=circle.swf --set workload.dependencies=log",
-    );
+    put(&folder, "circle.swf", circle);
+    let said =
+        run(&folder, "log.toml --set workload.path=circle.swf --set workload.dependencies=log");
     let sentence =
         "`workload.dependencies` is given, but job 1 follows job 3 follows job 2 follows job 1";
     assert!(said.err.contains(sentence) && said.status == Some(1), "{said:?}");
@@ -684,7 +677,7 @@ fn jobs_that_can_follow_nobody_or_wait_for_one_another() {
         ),
         ("log.toml --set workload.deadlines.factor=0", "must be a number above 0"),
     ] {
-        let said = run(folder.path(), arguments).ended(2);
+        let said = run(&folder, arguments).ended(2);
         assert!(self::sentence(&said).contains(sentence), "{arguments}: {said:?}");
     }
 }
@@ -724,14 +717,13 @@ fn partitions_and_reservations_that_no_machine_can_have() {
              workload has for them (a list of texts in quotes)",
         ),
     ] {
-        let said = run(folder.path(), arguments).ended(2);
+        let said = run(&folder, arguments).ended(2);
         let found = self::sentence(&said);
         assert!(found.ends_with(sentence), "{arguments}: {found}");
     }
     // Empty lists leave the machine unchanged.
-    let plain = run(folder.path(), "log.toml");
-    let none =
-        run(folder.path(), "log.toml --set machine.partitions=[] --set machine.reservations=[]");
+    let plain = run(&folder, "log.toml");
+    let none = run(&folder, "log.toml --set machine.partitions=[] --set machine.reservations=[]");
     assert_eq!((none.status, &none.out), (Some(0), &plain.out));
 }
 
@@ -740,7 +732,7 @@ fn a_full_disk_under_standard_output_is_told() {
     let folder = folder();
     for arguments in [["run", "drawn.toml"], ["show", "drawn.toml"], ["list", "metric"]] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let output = command(folder.path(), &arguments).stdout(full).output().unwrap();
+        let output = command(&folder, &arguments).stdout(full).output().unwrap();
         let said = said(&output).ended(1);
         assert_eq!(sentence(&said), "standard output cannot be written, the disk is full");
     }
@@ -749,7 +741,7 @@ fn a_full_disk_under_standard_output_is_told() {
 #[test]
 fn a_reader_that_has_gone_is_no_error() {
     let folder = folder();
-    let mut child = command(folder.path(), &["list", "--json"])
+    let mut child = command(&folder, &["list", "--json"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -765,18 +757,17 @@ fn a_reader_that_has_gone_is_no_error() {
 #[test]
 fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {
     let folder = folder();
-    let path = folder.path();
     let study = DRAWN.replace("jobs = 50", "jobs = 500") + "[sweep]\nseed = [1, 2, 3, 4]\n";
-    fs::write(path.join("many.toml"), format!("replications = 50\n{study}")).unwrap();
-    let elsewhere = run(path, "many.toml --out elsewhere").ended(0);
-    fs::create_dir(path.join("small")).unwrap();
+    put(&folder, "many.toml", format!("replications = 50\n{study}"));
+    let elsewhere = run(&folder, "many.toml --out elsewhere").ended(0);
+    fs::create_dir(folder.join("small")).unwrap();
     // The script runs in a new mount namespace, so that the mount ends with its last process.
     let script = "mount -t tmpfs -o size=64k none small || exit 99
         \"$0\" run many.toml --out small/out; echo \"status $?\"
         rm -f small/out/experiment.toml; wc -l < small/out/runs.jsonl; tail -c 1 small/out/runs.jsonl | wc -l";
     let output = Command::new("unshare")
         .args(["--mount", "--map-root-user", "sh", "-c", script, env!("CARGO_BIN_EXE_meshwork")])
-        .current_dir(path)
+        .current_dir(&folder)
         .output();
     let Ok(output) = output else { return skip("tools", "there is no `unshare` here") };
     if output.status.code() != Some(0) {
@@ -799,12 +790,12 @@ fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {
 
 #[test]
 fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let study = "machine = { topology = 'torus', dims = [256, 256, 128] }
         network = 'wormhole'
         workload = { name = 'lublin' }
         measure = { jobs = 5 }";
-    fs::write(folder.path().join("large.toml"), study).unwrap();
+    put(&folder, "large.toml", study);
     for arguments in [
         "run large.toml --max-memory 2G",
         "watch large.toml --max-memory 2G --max-frames 1",
@@ -822,14 +813,14 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
     let seeds: Vec<String> = (0..1000).map(|seed| seed.to_string()).collect();
     let seeds = seeds.join(",");
     let many = format!("[sweep]\nseed = [{seeds}]\n'workload.jobs' = [{seeds}]");
-    fs::write(folder.path().join("many.toml"), many).unwrap();
+    put(&folder, "many.toml", many);
     let said = call(&folder, "run many.toml --max-memory 1G").ended(2);
     said.err_has("the 1000000 scenarios of `[sweep]` take about 13 GiB");
     // The limit also covers the memory for logs and tables, and for the results of many runs.
     let rows: String = (0..50_000).map(|i| format!("{i},5,1\n")).collect();
-    fs::write(folder.path().join("jobs.csv"), format!("submit,runtime,nodes\n{rows}")).unwrap();
+    put(&folder, "jobs.csv", format!("submit,runtime,nodes\n{rows}"));
     let log: String = (1..50_000).map(|i| line(i, i, 5, 1, 5)).collect();
-    fs::write(folder.path().join("log.swf"), log).unwrap();
+    put(&folder, "log.swf", log);
     let of = |workload: &str| {
         format!(
             "machine = {{ topology = 'flat', processors = 4 }}\n\
@@ -856,10 +847,10 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
             "the results of 100000 runs take about 11 MiB",
         ),
     ] {
-        fs::write(folder.path().join("held.toml"), text).unwrap();
+        put(&folder, "held.toml", text);
         call(&folder, "run held.toml --max-memory 5M").refused().err_has(sentence);
     }
-    fs::write(folder.path().join("held.toml"), of("name = 'swf', path = 'log.swf'")).unwrap();
+    put(&folder, "held.toml", of("name = 'swf', path = 'log.swf'"));
     let said = call(&folder, "run held.toml --max-memory 5M");
     assert_eq!(said.status, Some(0), "a log is read as it goes: {}", said.err);
     call(&folder, "run large.toml --max-memory much").ended(2).err_has("such as 4G");

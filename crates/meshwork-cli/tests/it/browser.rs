@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::chromium::{Page, browser};
-use crate::common::{call, examples, meshwork};
+use crate::common::{Scratch, call, examples, meshwork, put, read};
 
 /// Number of figures that the page shows.
 const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
@@ -58,8 +58,8 @@ fn luminance(page: &Page, property: &str) -> f64 {
 #[test]
 fn plots_are_drawn_chosen_and_told_in_words() {
     let Some(browser) = browser() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let page = Page::open(&browser, &page_of(folder.path(), "load.toml"));
+    let folder = Scratch::new();
+    let page = Page::open(&browser, &page_of(&folder, "load.toml"));
     // The four figures show the means, the differences, the waits, and the course of the runs.
     page.wait(&format!("{DRAWN} === 4"));
     // Every plot has its caption in its label for screen readers.
@@ -85,7 +85,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
         "[...document.querySelectorAll('.figures figure table tbody tr')].map(
             (row) => [...row.children].map((cell) => cell.textContent).slice(0, 4).join(','))",
     );
-    let summary = std::fs::read_to_string(folder.path().join("out/summary.csv")).unwrap();
+    let summary = read(&folder, "out/summary.csv");
     let mut rows: Vec<String> = summary
         .lines()
         .filter_map(|line| {
@@ -124,10 +124,10 @@ const KEEP: &str = "window.saved = [];
 #[test]
 fn what_is_saved_is_what_the_command_writes() {
     let Some(browser) = browser() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let page = page_of(folder.path(), "load.toml");
+    let folder = Scratch::new();
+    let page = page_of(&folder, "load.toml");
     let said = call(&folder, "report out --figures figures").ended(0);
-    let files = std::fs::read_dir(folder.path().join("figures")).unwrap().count();
+    let files = std::fs::read_dir(folder.join("figures")).unwrap().count();
     said.out_ends(&format!("{files} figures written to figures\n"));
     let page = Page::open(&browser, &page);
     page.wait(&format!("{DRAWN} === 4"));
@@ -145,7 +145,7 @@ fn what_is_saved_is_what_the_command_writes() {
     .iter()
     .enumerate()
     {
-        let path = folder.path().join(format!("figures/{file}.svg"));
+        let path = folder.join(format!("figures/{file}.svg"));
         let written = std::fs::read_to_string(&path).unwrap();
         let is_there = saved.as_array().unwrap().iter().any(|one| one["text"] == written.as_str());
         assert!(is_there, "{number}: {file}");
@@ -165,8 +165,8 @@ fn what_is_saved_is_what_the_command_writes() {
 #[test]
 fn what_is_chosen_stands_in_the_address() {
     let Some(browser) = browser() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = page_of(folder.path(), "load.toml");
+    let folder = Scratch::new();
+    let file = page_of(&folder, "load.toml");
     let page = Page::open(&browser, &file);
     page.wait(&format!("{DRAWN} === 4"));
     let choose = |which: &str, value: &str| {
@@ -202,8 +202,8 @@ fn what_is_chosen_stands_in_the_address() {
 #[test]
 fn the_x_axis_the_panels_and_the_order_of_numbers_can_be_chosen() {
     let Some(browser) = browser() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let page = Page::open(&browser, &page_of(folder.path(), "load.toml"));
+    let folder = Scratch::new();
+    let page = Page::open(&browser, &page_of(&folder, "load.toml"));
     page.wait(&format!("{DRAWN} === 4"));
     let choose = |id: &str, key: &str, value: &str| {
         page.act(&format!(
@@ -230,8 +230,8 @@ fn the_x_axis_the_panels_and_the_order_of_numbers_can_be_chosen() {
     assert!(means.is_sorted(), "{means:?}");
     assert_eq!(page.console(), Vec::<String>::new());
     // Each of five lines over time has its own panel. In one panel they would hide one another.
-    let other = tempfile::tempdir().unwrap();
-    let page = Page::open(&browser, &page_of(other.path(), "energy.toml"));
+    let other = Scratch::new();
+    let page = Page::open(&browser, &page_of(&other, "energy.toml"));
     page.wait("document.querySelectorAll('#out-course .panels svg').length === 5");
     page.act(
         "(() => { const select = document.querySelector('#out-course [data-key=lines]');
@@ -245,8 +245,8 @@ fn the_x_axis_the_panels_and_the_order_of_numbers_can_be_chosen() {
 #[test]
 fn paper_has_what_was_not_chosen_and_clips_nothing() {
     let Some(browser) = browser() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let page = Page::open(&browser, &page_of(folder.path(), "load.toml"));
+    let folder = Scratch::new();
+    let page = Page::open(&browser, &page_of(&folder, "load.toml"));
     page.wait(&format!("{DRAWN} === 4"));
     page.look(794, 1123, false);
     let metrics = page.value("document.querySelector('#out-means select').options.length");
@@ -277,8 +277,8 @@ fn bars_sizes_and_one_scenario_have_their_pages() {
     for (example, drawn, tables) in
         [("hypercube.toml", 4, 2), ("first.toml", 4, 2), ("sites.toml", 3, 1)]
     {
-        let folder = tempfile::tempdir().unwrap();
-        let page = Page::open(&browser, &page_of(folder.path(), example));
+        let folder = Scratch::new();
+        let page = Page::open(&browser, &page_of(&folder, example));
         page.wait(&format!("{DRAWN} === {drawn}"));
         assert_eq!(
             page.value("document.querySelectorAll('.numbers table').length"),
@@ -288,12 +288,12 @@ fn bars_sizes_and_one_scenario_have_their_pages() {
         fits_everywhere(&page);
         assert_eq!(page.console(), Vec::<String>::new(), "{example}");
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let file = examples().join("sites.toml").display().to_string();
     let arguments = ["run", &file, "--set", "scheduler=fcfs", "--out", "out", "--quiet"];
     meshwork(&folder, &arguments).ended(0);
     call(&folder, "report out --out one.html").ended(0);
-    let page = Page::open(&browser, &folder.path().join("one.html"));
+    let page = Page::open(&browser, &folder.join("one.html"));
     // For a single scenario the page compares no means, but shows the course of its run.
     page.wait(&format!("{DRAWN} === 2"));
     assert_eq!(page.value("document.querySelector('.numbers').open"), true);
@@ -304,7 +304,7 @@ fn bars_sizes_and_one_scenario_have_their_pages() {
 #[test]
 fn papers_have_every_figure_beside_its_claims() {
     let Some(browser) = browser() else { return };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let shorter = ["--quick", "--set", "measure.jobs=700", "--set", "replications=2"];
     for figure in [["reproduce", "rsr", "3"], ["reproduce", "lazy", "2a"]] {
         meshwork(&folder, &[&figure[..], &shorter[..]].concat()).ended(0);
@@ -314,7 +314,7 @@ fn papers_have_every_figure_beside_its_claims() {
     let said = meshwork(&folder, &missing);
     let last = "every figure beside its claims: reproduction/quick/report.html";
     assert_eq!(said.out.lines().last(), Some(last));
-    let page = Page::open(&browser, &folder.path().join("reproduction/quick/report.html"));
+    let page = Page::open(&browser, &folder.join("reproduction/quick/report.html"));
     page.wait(
         "[...document.querySelectorAll('.figures figure')].every((figure) => figure.querySelector('.panels svg'))",
     );
@@ -344,7 +344,7 @@ fn papers_have_every_figure_beside_its_claims() {
 #[test]
 fn a_thousand_scenarios_are_open_at_once() {
     let Some(browser) = browser() else { return };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let study = "
         machine = { topology = 'mesh', dims = [8, 8] }
         replications = 2
@@ -362,10 +362,10 @@ fn a_thousand_scenarios_are_open_at_once() {
         [compare]
         scheduler = 'fcfs'
     ";
-    std::fs::write(folder.path().join("thousand.toml"), study).unwrap();
+    put(&folder, "thousand.toml", study);
     call(&folder, "run thousand.toml --out out --quiet").ended(0);
     call(&folder, "report out").ended(0);
-    let file = folder.path().join("out/report.html");
+    let file = folder.join("out/report.html");
     assert!(std::fs::metadata(&file).unwrap().len() < 10_000_000);
     let visit = |_| {
         let page = Page::open(&browser, &file);

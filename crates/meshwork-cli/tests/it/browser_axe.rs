@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::chromium::{Page, browser};
-use crate::common::{call, examples, meshwork, skip};
+use crate::common::{Scratch, call, examples, meshwork, put, skip};
 use flate2::read::ZlibDecoder;
 use serde_json::Value as Json;
 
@@ -54,9 +54,9 @@ fn of_topologies(folder: &Path) -> PathBuf {
         )
     };
     let conf = "NodeName=n[0-7] CPUs=8\nPartitionName=batch Nodes=ALL Default=YES Topology=row OverSubscribe=EXCLUSIVE\n";
-    fs::write(folder.join("topology.yaml"), list(4)).unwrap();
-    fs::write(folder.join("fine.yaml"), list(1)).unwrap();
-    fs::write(folder.join("slurm.conf"), conf).unwrap();
+    put(folder, "topology.yaml", list(4));
+    put(folder, "fine.yaml", list(1));
+    put(folder, "slurm.conf", conf);
     let mut sacct =
         "JobIDRaw|Partition|State|Submit|Eligible|Start|End|Timelimit|NNodes|NodeList|User\n"
             .to_owned();
@@ -72,7 +72,7 @@ fn of_topologies(folder: &Path) -> PathBuf {
             job + 1
         ));
     }
-    fs::write(folder.join("jobs.txt"), sacct).unwrap();
+    put(folder, "jobs.txt", sacct);
     call(
         folder,
         "ops import --sacct jobs.txt --topology topology.yaml --conf slurm.conf --out site",
@@ -128,16 +128,15 @@ fn sheets(pdf: &[u8]) -> Vec<usize> {
 fn seven_pages_have_nothing_serious_and_no_empty_sheet() {
     let Some(browser) = browser() else { return };
     let axe = axe();
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
+    let folder = Scratch::new();
     let pages = [
-        of_example(folder, "load.toml", &["measure.jobs=300", "replications=2"]),
-        of_example(folder, "energy.toml", &[]),
-        of_example(folder, "sites.toml", &[]),
-        of_example(folder, "hypercube.toml", &[]),
-        of_example(folder, "fat_tree.toml", &[]),
-        of_papers(folder),
-        of_topologies(folder),
+        of_example(&folder, "load.toml", &["measure.jobs=300", "replications=2"]),
+        of_example(&folder, "energy.toml", &[]),
+        of_example(&folder, "sites.toml", &[]),
+        of_example(&folder, "hypercube.toml", &[]),
+        of_example(&folder, "fat_tree.toml", &[]),
+        of_papers(&folder),
+        of_topologies(&folder),
     ];
     for file in pages {
         let page = Page::open(&browser, &file);

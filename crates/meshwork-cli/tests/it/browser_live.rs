@@ -2,6 +2,7 @@
 
 use crate::chromium::{Page, browser};
 use crate::common;
+use crate::common::Scratch;
 use crate::common::serving::{LONG, SHORT, Serving};
 
 /// JavaScript that counts the figures on the page.
@@ -14,8 +15,8 @@ fn visit(browser: &headless_chrome::Browser, serving: &Serving) -> Page {
 #[test]
 fn plots_and_the_machine_change_while_the_study_runs() {
     let Some(browser) = browser() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), LONG, &["--threads", "1", "--serve"]);
+    let folder = Scratch::new();
+    let serving = Serving::start(&folder, LONG, &["--threads", "1", "--serve"]);
     let page = visit(&browser, &serving);
     page.wait(
         "/^[0-9]+ of 320 runs have ended/.test(document.getElementById('live-state').textContent)",
@@ -56,8 +57,8 @@ fn plots_and_the_machine_change_while_the_study_runs() {
 #[test]
 fn the_last_numbers_stand_on_the_page_and_it_says_when_nobody_answers() {
     let Some(browser) = browser() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), SHORT, &["--out", "out", "--serve=stay"]);
+    let folder = Scratch::new();
+    let serving = Serving::start(&folder, SHORT, &["--out", "out", "--serve=stay"]);
     let page = visit(&browser, &serving);
     page.wait(
         "document.getElementById('live-state').textContent.startsWith('All 16 runs have ended')",
@@ -74,7 +75,7 @@ fn the_last_numbers_stand_on_the_page_and_it_says_when_nobody_answers() {
     assert_eq!(page.console(), Vec::<String>::new());
     // The tables have the cells of the report of the same folder.
     common::call(&folder, "report out").ended(0);
-    let report = Page::open(&browser, &folder.path().join("out/report.html"));
+    let report = Page::open(&browser, &folder.join("out/report.html"));
     let cells =
         "[...document.querySelectorAll('details.numbers td')].map((cell) => cell.textContent)";
     assert_eq!(page.value(cells), report.value(cells));
@@ -83,8 +84,8 @@ fn the_last_numbers_stand_on_the_page_and_it_says_when_nobody_answers() {
 #[test]
 fn a_page_whose_command_has_gone_says_so() {
     let Some(browser) = browser() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), LONG, &["--threads", "1", "--serve"]);
+    let folder = Scratch::new();
+    let serving = Serving::start(&folder, LONG, &["--threads", "1", "--serve"]);
     let page = visit(&browser, &serving);
     page.wait("document.getElementById('live-state').textContent.includes('of 320')");
     drop(serving);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::chromium::{Page, browser};
-use crate::common::{call, meshwork};
+use crate::common::{Scratch, call, meshwork, put};
 use meshwork::job::{Cause, Time};
 use meshwork::observe::{JobId, Observer};
 use meshwork::topology::Topology;
@@ -14,7 +14,6 @@ use meshwork::workload::NoInputs;
 use meshwork_lab::Study;
 use meshwork_lab::watch::{EventKind, Live, Next, RunEvent, Scene};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// JavaScript object that draws the map of the machine.
 const MACHINE: &str = "document.querySelector('.machine').machine";
@@ -27,16 +26,16 @@ struct Shown {
     happenings: Vec<RunEvent>,
     topologies: Vec<Topology>,
     _browser: headless_chrome::Browser,
-    _folder: TempDir,
+    _folder: Scratch,
 }
 
-fn made(head: &str, tail: &str, options: &[&str]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn made(head: &str, tail: &str, options: &[&str]) -> Scratch {
+    let folder = Scratch::new();
     let text = format!(
         "{head}\nmeasure = {{ jobs = 120 }}\n[workload]\nname = 'synthetic'\nload = 0.8\n\
          sizes = 'uniform'\nruntimes = {{ name = 'exponential', mean = 5.0 }}\n{tail}"
     );
-    std::fs::write(folder.path().join("a.toml"), text).unwrap();
+    put(&folder, "a.toml", text);
     call(&folder, "run a.toml --out out --quiet").ended(0);
     meshwork(&folder, &[&["report", "out"], options].concat()).ended(0);
     folder
@@ -46,8 +45,8 @@ fn made(head: &str, tail: &str, options: &[&str]) -> TempDir {
 fn shown(head: &str) -> Option<Shown> {
     let browser = browser()?;
     let folder = made(head, "", &[]);
-    let (happenings, topologies) = lived(&folder.path().join("a.toml"));
-    let page = opened(&browser, folder.path());
+    let (happenings, topologies) = lived(&folder.join("a.toml"));
+    let page = opened(&browser, &folder);
     Some(Shown { page, happenings, topologies, _browser: browser, _folder: folder })
 }
 
@@ -318,7 +317,7 @@ impl Observer for Causes {
 fn a_job_that_waits_says_why() {
     let head = "scheduler = 'easy'\nmachine = { topology = 'mesh', dims = [8, 6] }";
     let Some(shown) = shown(head) else { return };
-    let study = Study::read(&shown._folder.path().join("a.toml"), &[]).unwrap();
+    let study = Study::read(&shown._folder.join("a.toml"), &[]).unwrap();
     let mut causes = Causes::default();
     let point = meshwork_lab::study::expand::point_at(&study, 0).unwrap();
     point.scenario.run(0, &NoInputs, &mut causes).unwrap();
@@ -448,7 +447,7 @@ fn runs_are_compared_at_the_same_time() {
     let Some(browser) = browser() else { return };
     let head = "machine = { topology = 'mesh', dims = [8, 6] }";
     let folder = made(head, "[sweep]\nscheduler = ['fcfs', 'sjf']\n", &[]);
-    let page = opened(&browser, folder.path());
+    let page = opened(&browser, &folder);
     let seen = format!("[{MACHINE}.time, {MACHINE}.run.recording.title]");
     let before = page.value(&seen);
     assert_eq!(before[1], "scheduler = fcfs");
@@ -462,7 +461,7 @@ fn a_part_of_a_run_says_so() {
     let Some(browser) = browser() else { return };
     let options = ["--jobs", "20", "--from", "30", "--run", "1"];
     let folder = made("machine = { topology = 'mesh', dims = [8, 6] }", "", &options);
-    let page = opened(&browser, folder.path());
+    let page = opened(&browser, &folder);
     let note = page.value("document.querySelector('.m-notes').textContent");
     assert!(
         note.as_str().unwrap().starts_with("Shown is a part of the run, from time 30 to time ")
@@ -507,7 +506,7 @@ fn an_address_leads_to_the_run_and_the_time_that_were_seen() {
     let Some(browser) = browser() else { return };
     let head = "machine = { topology = 'mesh', dims = [8, 6] }";
     let folder = made(head, "[sweep]\nscheduler = ['fcfs', 'sjf']\n", &[]);
-    let page = opened(&browser, folder.path());
+    let page = opened(&browser, &folder);
     assert_eq!(page.value("location.hash"), "", "nothing was chosen");
     choose_run(&page, 1, "sjf");
     page.act(&format!("{MACHINE}.seek({MACHINE}.timeOf(0.7))"));
@@ -620,15 +619,15 @@ fn the_queue_is_seen_beside_those_that_run() {
 #[expect(clippy::print_stderr, reason = "it is run to be read")]
 fn scrubbing_fifty_thousand_jobs() {
     let Some(browser) = browser() else { return };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let text = "machine = { topology = 'mesh', dims = [64, 64] }\nmeasure = { jobs = 50000 }\n[workload]\n\
                 name = 'synthetic'\nload = 0.7\nsizes = { name = 'uniform', max = [12, 12] }\n\
                 runtimes = { name = 'exponential', mean = 5.0 }\n";
-    std::fs::write(folder.path().join("a.toml"), text).unwrap();
+    put(&folder, "a.toml", text);
     call(&folder, "run a.toml --out out --quiet");
     call(&folder, "report out --jobs 50000");
-    let page = opened(&browser, folder.path());
-    let size = std::fs::metadata(folder.path().join("out/report.html")).unwrap().len();
+    let page = opened(&browser, &folder);
+    let size = std::fs::metadata(folder.join("out/report.html")).unwrap().len();
     let places = "(() => { let seed = 1; return Array.from({ length: 200 }, () => (seed = seed * 48271 % 2147483647) / 2147483647); })()";
     let measure = |what: &str, act: &str| {
         let took = page.value(&format!(

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{call, examples, meshwork};
+use crate::common::{Scratch, call, examples, meshwork, put};
 use serde_json::Value;
 
 /// Jobs with constraints, owners, deadlines and predecessors; the allocator respects constraints.
@@ -29,11 +29,10 @@ fn jobs(folder: &Path, ending: &str) -> String {
 
 #[test]
 fn the_jobs_of_a_run_are_a_table_that_gives_the_same_schedule() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("study.toml"), STUDY).unwrap();
-    fs::write(folder.path().join("jobs.csv"), JOBS).unwrap();
+    let folder = Scratch::with("study.toml", STUDY);
+    put(&folder, "jobs.csv", JOBS);
     call(&folder, "run study.toml --out first").ended(0);
-    let of_first = jobs(&folder.path().join("first"), ".csv");
+    let of_first = jobs(&folder.join("first"), ".csv");
     let text = fs::read_to_string(&of_first).unwrap();
     let header = text.lines().next().unwrap();
     assert_eq!(
@@ -42,12 +41,12 @@ fn the_jobs_of_a_run_are_a_table_that_gives_the_same_schedule() {
          user,queue,priority,deadline,after,think,nodes_max,contiguous"
     );
     for (ending, out) in [(".csv", "again"), (".parquet", "of_parquet")] {
-        let path = format!("workload.path={}", jobs(&folder.path().join("first"), ending));
+        let path = format!("workload.path={}", jobs(&folder.join("first"), ending));
         meshwork(&folder, &["run", "study.toml", "--set", &path, "--out", out]).ended(0);
-        let of_again = jobs(&folder.path().join(out), ".csv");
+        let of_again = jobs(&folder.join(out), ".csv");
         assert_eq!(fs::read_to_string(of_again).unwrap(), text);
     }
-    let batsim = fs::read_to_string(jobs(&folder.path().join("first"), ".batsim.csv")).unwrap();
+    let batsim = fs::read_to_string(jobs(&folder.join("first"), ".batsim.csv")).unwrap();
     assert!(
         batsim.contains("user=ada queue=b priority=0.5 deadline=30 nodes_max=8 contiguous=true")
     );
@@ -55,18 +54,14 @@ fn the_jobs_of_a_run_are_a_table_that_gives_the_same_schedule() {
 
 #[test]
 fn what_is_converted_says_what_it_cannot_hold() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("jobs.csv"), JOBS).unwrap();
-    let said = call(&folder, "trace convert jobs.csv jobs.swf");
-    assert_eq!(
-        said.out,
+    let folder = Scratch::with("jobs.csv", JOBS);
+    call(&folder, "trace convert jobs.csv jobs.swf").out_is(
         "jobs.swf: 7 jobs written\n  \
          left out, because a log has no place for it: priority, deadline, nodes_max, contiguous\n  \
-         names became numbers, from 1 in the order of the log: user, queue\n"
+         names became numbers, from 1 in the order of the log: user, queue\n",
     );
-    let table = call(&folder, "trace convert jobs.csv again.csv");
-    assert_eq!(table.out, "again.csv: 7 jobs written\n");
-    fs::write(folder.path().join("jobs.csv"), JOBS.replace("contiguous", "contigous")).unwrap();
+    call(&folder, "trace convert jobs.csv again.csv").out_is("again.csv: 7 jobs written\n");
+    put(&folder, "jobs.csv", JOBS.replace("contiguous", "contigous"));
     let said = call(&folder, "trace convert jobs.csv third.csv");
     let begins = "error: jobs.csv: unknown column `contigous` (did you mean `contiguous`? known: contiguous, ";
     said.err_begins(begins);
@@ -74,13 +69,13 @@ fn what_is_converted_says_what_it_cannot_hold() {
 
 #[test]
 fn hours_of_a_model_are_hours_and_those_of_an_abstract_clock_its_unit() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let wait = |workload: &str, unit: &str| -> (String, f64, f64) {
         let study = format!(
             "machine = {{ topology = 'mesh', dims = [16, 8] }}\nworkload = {workload}\nreplications = 2\n\
              measure = {{ jobs = 60, metrics = ['turnaround'] }}\n"
         );
-        fs::write(folder.path().join("study.toml"), study).unwrap();
+        put(&folder, "study.toml", study);
         let unit = format!("time_unit={unit}");
         let said = meshwork(&folder, &["run", "study.toml", "--set", &unit]).out;
         let json = meshwork(&folder, &["run", "study.toml", "--set", &unit, "--json"]).out;
@@ -108,7 +103,7 @@ fn hours_of_a_model_are_hours_and_those_of_an_abstract_clock_its_unit() {
 
 #[test]
 fn the_example_of_every_help_works_on_the_first_study() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let study = examples().join("first.toml").display().to_string();
     let help = call(&folder, "run --help").out;
     assert!(help.contains("workload.load=0.7"));
@@ -119,7 +114,7 @@ fn the_example_of_every_help_works_on_the_first_study() {
 
 #[test]
 fn names_are_suggested_whatever_their_case_and_wherever_they_are() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     for (words, begins) in [
         (
             &["list", "scheduler", "FCFS"][..],

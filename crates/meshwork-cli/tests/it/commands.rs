@@ -1,19 +1,17 @@
 //! Tests of the output of `meshwork` commands that have no test file of their own.
 
-use std::fs;
-
-use crate::common::{call, examples, line, meshwork};
+use crate::common::{Scratch, call, examples, line, meshwork, put, read};
 use serde_json::Value;
 
 #[test]
 fn a_study_that_is_shown_can_be_run_and_gives_the_same() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let study = "description = 'shown'\nreplications = 2\nmachine = { topology = 'torus', dims = [4, 4] }\n\
                  measure = { jobs = 100 }\n[workload]\nname = 'synthetic'\nload = 0.4\nsizes = 'uniform'\n\
                  runtimes = { name = 'exponential', mean = 5.0 }\n";
-    fs::write(folder.path().join("study.toml"), study).unwrap();
+    put(&folder, "study.toml", study);
     let shown = call(&folder, "show study.toml").succeeded();
-    fs::write(folder.path().join("shown.toml"), &shown.out).unwrap();
+    put(&folder, "shown.toml", &shown.out);
     let run = |file: &str| meshwork(&folder, &["run", file]).out;
     assert_eq!(run("shown.toml"), run("study.toml"));
     let again = call(&folder, "show shown.toml");
@@ -22,7 +20,7 @@ fn a_study_that_is_shown_can_be_run_and_gives_the_same() {
 
 #[test]
 fn every_scenario_of_a_sweep_is_shown_with_its_keys() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let study = examples().join("load.toml");
     let study = study.to_str().unwrap();
     let shown = meshwork(&folder, &["show", study]).ended(0);
@@ -42,11 +40,10 @@ fn every_scenario_of_a_sweep_is_shown_with_its_keys() {
 
 #[test]
 fn results_come_as_json_with_null_for_what_was_not_measured() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("log.swf"), line(1, 0, 10, 4, 20)).unwrap();
+    let folder = Scratch::with("log.swf", line(1, 0, 10, 4, 20));
     let study = "name = 'one'\nmachine = { topology = 'flat', processors = 4 }\n\
                  workload = { name = 'swf', path = 'log.swf' }\n[sweep]\nscheduler = ['fcfs', 'easy']\n";
-    fs::write(folder.path().join("study.toml"), study).unwrap();
+    put(&folder, "study.toml", study);
     let said = call(&folder, "run study.toml --json").succeeded();
     let lines = said.json_lines();
     assert_eq!(lines.len(), 2);
@@ -58,17 +55,17 @@ fn results_come_as_json_with_null_for_what_was_not_measured() {
     );
     let quiet = call(&folder, "run study.toml --quiet --out out");
     assert_eq!((quiet.status, quiet.out.as_str(), quiet.err.as_str()), (Some(0), "", ""));
-    assert!(folder.path().join("out/summary.csv").is_file());
+    assert!(folder.join("out/summary.csv").is_file());
 }
 
 #[test]
 fn drawn_speeds_are_shown_and_printed_with_the_results() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let study = "replications = 3\nmeasure = { jobs = 50, metrics = ['wait'] }\n[machine]\n\
                  sites = [{ topology = 'flat', processors = 4 }, { topology = 'flat', processors = 8, \
                  speed = 2 }]\nspeeds = { variance = 0.02 }\n[workload]\nname = 'lublin'\n\
                  processors = 8\n[sweep]\n'machine.speeds.variance' = [0.0, 0.02]\n";
-    fs::write(folder.path().join("study.toml"), study).unwrap();
+    put(&folder, "study.toml", study);
     let said = call(&folder, "run study.toml --json --out out").succeeded();
     let lines = said.json_lines();
     assert_eq!(lines[0]["speeds"], serde_json::json!([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]));
@@ -81,7 +78,7 @@ fn drawn_speeds_are_shown_and_printed_with_the_results() {
         assert!(((first - 1.0).abs() - 0.1).abs() < 1e-12, "{speeds}");
         assert!((first + second / 2.0 - 2.0).abs() < 1e-12, "{speeds}");
     }
-    let csv = fs::read_to_string(folder.path().join("out/speeds.csv")).unwrap();
+    let csv = read(&folder, "out/speeds.csv");
     assert!(
         csv.starts_with("machine.speeds.variance,replication,site,speed\n0.0,0,0,1\n0.0,0,1,2\n")
     );
@@ -95,27 +92,27 @@ fn drawn_speeds_are_shown_and_printed_with_the_results() {
 
 #[test]
 fn several_studies_have_a_folder_each() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let log = line(1, 0, 10, 4, 20);
-    fs::write(folder.path().join("log.swf"), log).unwrap();
+    put(&folder, "log.swf", log);
     let study = "machine = { topology = 'flat', processors = 4 }\nworkload = { name = 'swf', path = \
                  'log.swf' }\n";
-    fs::write(folder.path().join("a.toml"), study).unwrap();
-    fs::write(folder.path().join("b.toml"), study).unwrap();
+    put(&folder, "a.toml", study);
+    put(&folder, "b.toml", study);
     let said = call(&folder, "run a.toml b.toml --out out").succeeded();
     for name in ["a", "b"] {
-        assert!(folder.path().join("out").join(name).join("summary.csv").is_file());
+        assert!(folder.join("out").join(name).join("summary.csv").is_file());
         said.out_has(&format!("written to out/{name}: runs.jsonl, summary.csv\n"));
     }
     // If one study is invalid, no run is started.
-    fs::write(folder.path().join("b.toml"), "scheduler = 'none'\n".to_owned() + study).unwrap();
+    put(&folder, "b.toml", "scheduler = 'none'\n".to_owned() + study);
     call(&folder, "run a.toml b.toml --out other").refused();
-    assert!(!folder.path().join("other").exists());
+    assert!(!folder.join("other").exists());
 }
 
 #[test]
 fn everything_is_listed_and_can_be_looked_up() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let json = call(&folder, "list --json").ended(0);
     let text = call(&folder, "list").out;
     let mut kinds = Vec::new();
@@ -150,14 +147,14 @@ fn everything_is_listed_and_can_be_looked_up() {
     let named = of(&["--grep", "Compaction"]);
     assert!(named.lines().count() < text.lines().count() / 4, "{named}");
     assert!(of(&["allocator", "--grep", "first free block"]).contains("\n  first_fit "));
-    let none = meshwork(&folder, &["list", "--grep", "no such words"]).ended(2);
-    none.err_has("--grep no such words: no entry has this text");
+    let said = meshwork(&folder, &["list", "--grep", "no such words"]).ended(2);
+    said.err_has("--grep no such words: no entry has this text");
     call(&folder, "show first_fit").err_has("`meshwork list first_fit`");
 }
 
 #[test]
 fn a_log_is_cleaned_and_its_table_gives_the_same_results() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let log = [
         "; MaxProcs: 16\n".to_owned(),
         line(1, 100, 10, 4, 20),
@@ -165,17 +162,15 @@ fn a_log_is_cleaned_and_its_table_gives_the_same_results() {
         line(3, 60, -1, 3, -1),
         line(4, 150, 8, 1, 5),
     ];
-    fs::write(folder.path().join("log.swf"), log.concat()).unwrap();
-    let said = call(&folder, "trace convert log.swf clean.swf.gz").succeeded();
-    assert_eq!(
-        said.out,
+    put(&folder, "log.swf", log.concat());
+    call(&folder, "trace convert log.swf clean.swf.gz").succeeded().out_is(
         "clean.swf.gz: 3 jobs written\n  1 lines left out: the run time is not known\n  1 jobs stood \
-         below one submitted later: all are sorted now\n"
+         below one submitted later: all are sorted now\n",
     );
     assert_eq!(call(&folder, "trace convert log.swf log.csv").status, Some(0));
     let study = "machine = { topology = 'flat', processors = 16 }\nworkload = { name = 'swf', path = \
                  'log.swf' }\nmeasure = { metrics = ['wait', 'turnaround', 'makespan'] }\n";
-    fs::write(folder.path().join("study.toml"), study).unwrap();
+    put(&folder, "study.toml", study);
     let run = |settings: &[&str]| {
         let settings = settings.iter().flat_map(|setting| ["--set", setting]);
         let arguments: Vec<&str> =
@@ -201,12 +196,12 @@ fn a_log_is_cleaned_and_its_table_gives_the_same_results() {
 
 #[test]
 fn pages_and_completions_are_written() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let page = call(&folder, "man");
     assert!(page.status == Some(0) && page.out.contains(".TH meshwork 1"), "{page:?}");
     call(&folder, "man pages").ended(0);
     for name in ["meshwork.1", "meshwork-run.1", "meshwork-trace-convert.1"] {
-        assert!(folder.path().join("pages").join(name).is_file(), "{name}");
+        assert!(folder.join("pages").join(name).is_file(), "{name}");
     }
     for shell in ["bash", "zsh", "fish"] {
         let script = meshwork(&folder, &["completions", shell]);
@@ -220,7 +215,7 @@ fn pages_and_completions_are_written() {
 
 #[test]
 fn a_run_of_a_report_is_named_by_its_numbers() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     for wrong in ["x", "0", "1/0", "1/2/3", ""] {
         let said = meshwork(&folder, &["report", "out", "--run", wrong]);
         let sentence =

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use crate::common::{call, examples, meshwork};
+use crate::common::{Scratch, call, examples, meshwork, read};
 use flate2::read::GzDecoder;
 
 /// Examples by name, with the arguments of the command that runs them.
@@ -45,14 +45,13 @@ pub(crate) fn copied(folder: &Path) {
 
 /// Output of an example, and the jobs of its first run if there are per-job files.
 fn results(command: &[String], threads: &str) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    copied(folder.path());
+    let folder = Scratch::new();
+    copied(&folder);
     let mut arguments: Vec<&str> = command.iter().map(String::as_str).collect();
     arguments.extend(["--threads", threads]);
-    let said = meshwork(&folder, &arguments);
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{command:?}");
+    let said = meshwork(&folder, &arguments).succeeded();
     let mut text = said.out;
-    let jobs = folder.path().join("results/jobs");
+    let jobs = folder.join("results/jobs");
     if let Ok(index) = fs::read_to_string(jobs.join("index.csv")) {
         // The file of a run is named after the key of the run, which changes with the source of the
         // model. In the compared text, the name is made of scenario and replication instead.
@@ -60,7 +59,7 @@ fn results(command: &[String], threads: &str) -> String {
         for line in index.lines().skip(1) {
             let cells: Vec<&str> = line.split(',').collect();
             let name = format!("scenario-{}-{}.{}", cells[2], cells[3], cells[1]);
-            let run = fs::read_to_string(jobs.join(cells[0])).unwrap();
+            let run = read(&jobs, cells[0]);
             text += &format!("\nresults/jobs/{name}:\n{run}");
             shown = shown.replace(cells[0], &name);
         }
@@ -87,13 +86,11 @@ fn every_example_gives_its_output_on_one_thread_and_two() {
 
 #[test]
 fn what_every_example_stores_it_gives_again() {
-    for (name, command) in listed() {
-        let folder = tempfile::tempdir().unwrap();
-        copied(folder.path());
-        let said = meshwork(&folder, &[&command[0], &command[1], "--out", "kept"]);
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{name}");
-        let checked = call(&folder, "check kept");
-        assert_eq!(checked.status, Some(0), "{name}: {checked:?}");
+    for (_, command) in listed() {
+        let folder = Scratch::new();
+        copied(&folder);
+        meshwork(&folder, &[&command[0], &command[1], "--out", "kept"]).succeeded();
+        call(&folder, "check kept").ended(0);
     }
 }
 
@@ -102,8 +99,8 @@ fn the_log_of_the_examples_is_made_by_the_command_that_one_names() {
     let text = fs::read_to_string(examples().join("log.toml")).unwrap();
     let command = text.lines().find_map(|line| line.strip_prefix("#   meshwork trace ")).unwrap();
     let arguments: Vec<&str> = ["trace"].into_iter().chain(command.split(' ')).collect();
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("examples")).unwrap();
+    let folder = Scratch::new();
+    fs::create_dir(folder.join("examples")).unwrap();
     meshwork(&folder, &arguments).succeeded();
     // Compare the files uncompressed, as the compressed form depends on the compressor's version.
     let unpacked = |path: &Path| {
@@ -111,6 +108,6 @@ fn the_log_of_the_examples_is_made_by_the_command_that_one_names() {
         GzDecoder::new(fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
         text
     };
-    let made = folder.path().join("examples/lublin.swf.gz");
+    let made = folder.join("examples/lublin.swf.gz");
     assert!(unpacked(&made) == unpacked(&examples().join("lublin.swf.gz")));
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::common::{Numbers, meshwork};
+use crate::common::{Numbers, Scratch, meshwork, put};
 use crate::skip::skip;
 
 /// Writes traces of tasks and of eleven nodes: ten have four GPUs, one has none.
@@ -14,7 +14,7 @@ fn traces(folder: &Path) {
     for node in 0..10 {
         writeln!(nodes, "n{node},64000,9999,4,{}", ["A", "B"][node % 2]).unwrap();
     }
-    std::fs::write(folder.join("nodes.csv"), nodes).unwrap();
+    put(folder, "nodes.csv", nodes);
     let mut numbers = Numbers(5);
     let mut tasks = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\n".to_owned();
     for task in 0..60 {
@@ -23,15 +23,15 @@ fn traces(folder: &Path) {
             _ => writeln!(tasks, "t{task:02},2000,1,1,{},", 100 * (1 + numbers.below(7))).unwrap(),
         }
     }
-    std::fs::write(folder.join("tasks.csv"), tasks).unwrap();
+    put(folder, "tasks.csv", tasks);
 }
 
 const FILES: [&str; 6] = ["reproduce", "fgd", "--nodes", "nodes.csv", "--tasks", "tasks.csv"];
 
 #[test]
 fn each_rule_has_a_mean_at_each_load() {
-    let folder = tempfile::tempdir().unwrap();
-    traces(folder.path());
+    let folder = Scratch::new();
+    traces(&folder);
     let said = meshwork(&folder, &[&FILES[..], &["--seeds", "3", "--json"]].concat()).succeeded();
     let points = said.json_lines();
     let allocation = |rule: &str, arrived: u64| {
@@ -55,15 +55,15 @@ fn each_rule_has_a_mean_at_each_load() {
 
 #[test]
 fn what_is_wrong_with_a_trace_is_said_in_one_sentence() {
-    let folder = tempfile::tempdir().unwrap();
-    traces(folder.path());
+    let folder = Scratch::new();
+    traces(&folder);
     let refused = |arguments: &[&str], words: &str| {
         meshwork(&folder, arguments).refused().err_has(words);
     };
     refused(&["reproduce", "fgd"], "needs --nodes FILE and --tasks FILE");
     refused(&["reproduce", "rsr", "--seeds", "3"], "are for `meshwork reproduce fgd`, not for rsr");
     refused(&[&FILES[..], &["--seeds", "0"]].concat(), "--seeds");
-    let with = |tasks: &str| std::fs::write(folder.path().join("tasks.csv"), tasks).unwrap();
+    let with = |tasks: &str| put(&folder, "tasks.csv", tasks);
     with("name,cpu_milli,memory_mib,num_gpu\nt,1,1,1\n");
     refused(&FILES, "tasks.csv has no column `gpu_milli`; needed are name, cpu_milli");
     with("name,cpu_milli,memory_mib,num_gpu,gpu_milli\nt,1,1,2,500\n");

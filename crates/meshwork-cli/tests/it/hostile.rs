@@ -1,11 +1,10 @@
 //! Tests that control characters in names, keys and logs are escaped in all output.
 
-use crate::common;
+use std::fmt::Write;
 use std::fs;
-use std::io::{Seek, Write};
 use std::path::Path;
 
-use crate::common::{Said, call, command, meshwork, said};
+use crate::common::{Said, Scratch, call, fed, line, meshwork, put, read};
 
 /// Control characters: escape, 8-bit CSI, bell, carriage return, and a mark that reverses text.
 const OBEYED: [char; 5] = ['\u{1b}', '\u{9b}', '\u{7}', '\r', '\u{202e}'];
@@ -40,9 +39,9 @@ fn tried(folder: &Path, arguments: &[&str]) -> Said {
     said
 }
 
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+fn folder() -> Scratch {
+    let folder = Scratch::new();
+    let write = |name: &str, text: &str| put(&folder, name, text);
     write(
         "study.toml",
         &format!(
@@ -60,7 +59,7 @@ fn folder() -> tempfile::TempDir {
                 .replace('\u{9b}', "\\u009b")
         ),
     );
-    let log: String = (1..40).map(|i| common::line(i, 7 * i, 20, 1 + i % 8, 40)).collect();
+    let log: String = (1..40).map(|i| line(i, 7 * i, 20, 1 + i % 8, 40)).collect();
     let log = format!("; Computer: {WORD}\n; Note: {WORD}\n{log}");
     write(&format!("{WORD}.swf"), &log);
     write("b.swf", &log);
@@ -74,25 +73,24 @@ fn folder() -> tempfile::TempDir {
 #[test]
 fn a_study_with_a_hostile_name_is_run_shown_watched_and_reported() {
     let folder = folder();
-    let path = folder.path();
-    tried(path, &["run", "study.toml", "--out", "out"]).ended(0);
-    tried(path, &["run", "study.toml", "--json"]);
-    tried(path, &["watch", "study.toml", "--max-frames", "3"]).ended(0);
-    let shown = call(path, "show study.toml");
+    tried(&folder, &["run", "study.toml", "--out", "out"]).ended(0);
+    tried(&folder, &["run", "study.toml", "--json"]);
+    tried(&folder, &["watch", "study.toml", "--max-frames", "3"]).ended(0);
+    let shown = call(&folder, "show study.toml");
     assert!(!shown.out.contains(OBEYED) && shown.err.is_empty(), "{shown:?}");
-    tried(path, &["show", "study.toml", "--json"]);
-    let page = call(path, "report out --out page.html");
+    tried(&folder, &["show", "study.toml", "--json"]);
+    let page = call(&folder, "report out --out page.html");
     is_clean(&page.err, "report");
     is_clean(&page.out, "report");
-    let checked = call(path, "check out");
+    let checked = call(&folder, "check out");
     is_clean(&format!("{}{}", checked.out, checked.err), "check");
-    let page = fs::read_to_string(path.join("page.html")).unwrap();
+    let page = read(&folder, "page.html");
     assert!(page.contains("a\\u001b[31m"), "the page has the name");
     for c in ['\u{1b}', '\u{9b}', '\u{7}', '\u{202e}'] {
         assert!(!page.contains(c), "{c:?} is on the page");
     }
     for name in ["summary.csv", "claims.csv"] {
-        let table = fs::read_to_string(path.join("out").join(name)).unwrap();
+        let table = fs::read_to_string(folder.join("out").join(name)).unwrap();
         assert!(table.contains("a\\u001b[31m"), "{table}");
         is_clean(&table, name);
     }
@@ -101,17 +99,16 @@ fn a_study_with_a_hostile_name_is_run_shown_watched_and_reported() {
 #[test]
 fn what_is_wrong_is_said_without_obeying_it() {
     let folder = folder();
-    let path = folder.path();
     let set = |value: &str| format!("machine={value}");
     // Text that is no TOML is not repeated.
-    is_clean(&call(path, "run text.toml").err, "text.toml");
+    is_clean(&call(&folder, "run text.toml").err, "text.toml");
     // Unknown options are repeated in escaped form.
     for arguments in [
         &["run", "study.toml", "--threads", WORD][..],
         &["run", "study.toml", &format!("--{WORD}")],
         &[WORD],
     ] {
-        is_clean(&meshwork(path, arguments).err, &format!("{arguments:?}"));
+        is_clean(&meshwork(&folder, arguments).err, &format!("{arguments:?}"));
     }
     for arguments in [
         &["run", "key.toml"][..],
@@ -140,19 +137,19 @@ fn what_is_wrong_is_said_without_obeying_it() {
         &["traffic", "--dims", "4,4", "--traffic", NAME],
     ] {
         // Some messages repeat the argument, others only say what would be right.
-        let said = meshwork(path, arguments);
+        let said = meshwork(&folder, arguments);
         is_clean(&said.out, &format!("{arguments:?}"));
         is_clean(&said.err, &format!("{arguments:?}"));
     }
     let study = "machine = { topology = 'flat', processors = 8 }\n\
                  workload = { name = 'table', path = 'bad.csv' }\n";
-    fs::write(path.join("table.toml"), study).unwrap();
-    tried(path, &["run", "table.toml"]);
+    put(&folder, "table.toml", study);
+    tried(&folder, &["run", "table.toml"]);
 }
 
 #[test]
 fn a_co_process_has_its_own_names_back_and_none_is_obeyed() {
-    let mut input = tempfile::tempfile().unwrap();
+    let mut input = String::new();
     for op in ["allocate", "sow", "release", "release"] {
         let line = serde_json::json!({ "op": op, "id": NAME, "nodes": 2 });
         let line = if op == "release" { serde_json::json!({ "op": op, "id": NAME }) } else { line };
@@ -161,9 +158,7 @@ fn a_co_process_has_its_own_names_back_and_none_is_obeyed() {
     }
     writeln!(input, "{{\"op\":\"{}\"}}", WORD.replace(['\u{1b}', '\u{7}'], "")).unwrap();
     writeln!(input, "{WORD}").unwrap();
-    input.rewind().unwrap();
-    let arguments = ["place", "--machine", "mesh:4x4"];
-    let said = said(&command(Path::new("."), &arguments).stdin(input).output().unwrap());
+    let said = fed(".", &["place", "--machine", "mesh:4x4"], input);
     is_clean(&said.out, "place");
     let answers = said.json_lines();
     assert_eq!(answers.len(), 6);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use crate::common::{call, examples, without_progress};
+use crate::common::{Scratch, call, examples, put, without_progress};
 use meshwork_lab::{Options, Study, run};
 
 fn docs() -> PathBuf {
@@ -96,15 +96,15 @@ fn named(block: &Block) -> Option<&str> {
 
 #[test]
 fn the_reference_is_up_to_date() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::copy(docs().join("SUMMARY.md"), folder.path().join("SUMMARY.md")).unwrap();
+    let folder = Scratch::new();
+    fs::copy(docs().join("SUMMARY.md"), folder.join("SUMMARY.md")).unwrap();
     let said = call(&folder, "manual .");
     assert_eq!((said.status, said.out.as_str(), said.err.as_str()), (Some(0), "", ""));
     if update() {
         let _ = fs::remove_dir_all(docs().join("reference"));
         call(&docs(), "manual .").ended(0);
     }
-    let (made, kept) = (tree(&folder.path().join("reference")), tree(&docs().join("reference")));
+    let (made, kept) = (tree(&folder.join("reference")), tree(&docs().join("reference")));
     assert!(made.len() > 100, "{} pages", made.len());
     let names = |tree: &BTreeMap<PathBuf, String>| tree.keys().cloned().collect::<BTreeSet<_>>();
     let stale: Vec<_> = names(&made).symmetric_difference(&names(&kept)).cloned().collect();
@@ -115,8 +115,8 @@ fn the_reference_is_up_to_date() {
         assert!(kept[name] == *text, "reference/{} is out of date; {again}", name.display());
     }
     let summary = |folder: &Path| read(&folder.join("SUMMARY.md"));
-    assert!(summary(folder.path()) == summary(&docs()), "SUMMARY.md is out of date; {again}");
-    let (made, kept) = (tree(&folder.path().join("img")), tree(&docs().join("img")));
+    assert!(summary(&folder) == summary(&docs()), "SUMMARY.md is out of date; {again}");
+    let (made, kept) = (tree(&folder.join("img")), tree(&docs().join("img")));
     for (name, text) in &made {
         let is_same = kept.get(name).is_some_and(|kept| kept == text);
         assert!(is_same, "img/{} is out of date; {again}", name.display());
@@ -150,7 +150,7 @@ fn every_picture_is_shown_and_every_picture_shown_is_there() {
 
 #[test]
 fn every_entry_is_defined_in_full_sentences() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let entries = call(&folder, "list --json").out;
     for line in entries.lines() {
         let entry: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -208,8 +208,8 @@ fn the_example_of_every_page_of_the_reference_runs() {
                     assert!(finished.summary.rows.len() >= 2, "{shown} compares nothing");
                 }
                 "console" => {
-                    let folder = tempfile::tempdir().unwrap();
-                    session(folder.path(), &shown, &block.text);
+                    let folder = Scratch::new();
+                    session(&folder, &shown, &block.text);
                 }
                 _ => {}
             }
@@ -291,22 +291,22 @@ fn every_command_of_the_manual_gives_what_it_shows() {
         let file = docs().join(name);
         let text = read(&file);
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let folder = tempfile::tempdir().unwrap();
-        crate::examples::copied(folder.path());
+        let folder = Scratch::new();
+        crate::examples::copied(&folder);
         let mut outputs = Vec::new();
         for block in blocks(&text) {
             if let Some(file) = named(&block) {
-                fs::write(folder.path().join(file), &block.text).unwrap();
+                put(&folder, file, &block.text);
             }
             if block.language == "console" {
-                let said = session(folder.path(), name, &block.text);
+                let said = session(&folder, name, &block.text);
                 *sessions.lock().unwrap() += 1;
                 if said != block.text {
                     outputs.push((block.lines, said));
                 }
             }
         }
-        figures_are_kept(name, &text, folder.path());
+        figures_are_kept(name, &text, &folder);
         if update() {
             for ((from, to), said) in outputs.into_iter().rev() {
                 lines.splice(from..to, said.lines().map(str::to_owned));

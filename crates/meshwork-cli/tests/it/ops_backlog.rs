@@ -6,8 +6,8 @@
 use crate::common;
 use std::path::PathBuf;
 
-use crate::common::Numbers;
 use crate::common::backlog::{jobs, machine, replay, slurm_machine};
+use crate::common::{Numbers, Scratch};
 use meshwork::alloc::listed::find;
 use meshwork::geometry::NodeSet;
 use meshwork_lab::slurm::folder::{Folder, asked};
@@ -19,8 +19,8 @@ use serde_json::json;
 fn a_site_with_a_long_queue_is_written() {
     let to = std::env::var_os("MESHWORK_SITE").map(PathBuf::from);
     let to = to.expect("MESHWORK_SITE says where the site goes");
-    let folder = tempfile::tempdir().unwrap();
-    let machine = machine(folder.path(), 16, "");
+    let folder = Scratch::new();
+    let machine = machine(&folder, 16, "");
     let mut stays = jobs(100_000, 2_000, 512, 1);
     replay(&machine, &mut stays, 0.0);
     Folder::write(&to, &machine, &History { stays }, &json!({})).unwrap();
@@ -46,11 +46,11 @@ fn who_finds_nodes_among_fewer_finds_some_among_more() {
     let (mut asked_for, mut by_count, mut lost) = (0, 0, Vec::new());
     for topology in [common::TORUS.to_owned(), tree, blocks, rings, flat] {
         for weights in ["Weight=1", "Weight=9"] {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = Scratch::new();
             let conf = format!(
                 "NodeName=n[00-31] CPUs=2\nNodeName=n[32-63] CPUs=2 {weights}\nPartitionName=p Nodes=ALL Default=YES Topology=t\n"
             );
-            let machine = slurm_machine(folder.path(), &topology, &conf);
+            let machine = slurm_machine(&folder, &topology, &conf);
             let site = machine.site("p");
             let mut numbers = Numbers(5);
             for _ in 0..3_000 {

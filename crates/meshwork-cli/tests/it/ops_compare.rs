@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::backlog::{completed, slurm_machine};
-use crate::common::{Said, call, meshwork};
+use crate::common::{Said, Scratch, call, meshwork, put, read};
 use meshwork_lab::slurm::folder::{Folder, SlurmMachine};
 use meshwork_slurm::history::Beyond;
 use meshwork_slurm::history::{History, JobRecord};
@@ -63,20 +63,20 @@ fn small(folder: &Path, change: impl FnOnce(&mut History)) {
 const ONE_COPY: [&str; 5] = ["ops", "compare", "site", "--copies", "1"];
 
 fn compared(folder: &Path, more: &[&str]) -> Json {
-    let said: Said = meshwork(folder, &[&ONE_COPY[..], &["--anyway", "--json"], more].concat());
-    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    let said: Said =
+        meshwork(folder, &[&ONE_COPY[..], &["--anyway", "--json"], more].concat()).succeeded();
     said.json()
 }
 
 #[test]
 fn what_another_list_changes_is_what_it_is_by_hand() {
-    let folder = tempfile::tempdir().unwrap();
-    small(folder.path(), |_| {});
+    let folder = Scratch::new();
+    small(&folder, |_| {});
     // If blocks of four nodes may begin at any node, nodes 6, 7, 0 and 1 are free for job 5 at
     // second 40.
-    fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
-    fs::write(folder.path().join("same.yaml"), row(&[(1, 1), (2, 2), (4, 4)])).unwrap();
-    let json = compared(folder.path(), &["fine.yaml", "same.yaml", "--cleanup", "0"]);
+    put(&folder, "fine.yaml", row(&[(1, 1), (2, 2), (4, 1)]));
+    put(&folder, "same.yaml", row(&[(1, 1), (2, 2), (4, 4)]));
+    let json = compared(&folder, &["fine.yaml", "same.yaml", "--cleanup", "0"]);
     let topology = |number: usize| &json["topologies"][number];
     assert_eq!((&json["jobs"], &json["common"]), (&json!(5), &json!(5)));
     assert_eq!(json["baseline"], json!("site/topology.yaml"));
@@ -115,10 +115,8 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
     let span = json["last"].as_f64().unwrap() - json["first"].as_f64().unwrap();
     let weeks = topology(1)["differences"]["wait"]["weeks_to_decide"].as_f64().unwrap();
     assert!((weeks - ((half / 4.0).powi(2) - 1.0) * span / 604_800.0).abs() < 1e-9, "{weeks}");
-    let json = compared(
-        folder.path(),
-        &["fine.yaml", "same.yaml", "--cleanup", "0", "--baseline", "first"],
-    );
+    let json =
+        compared(&folder, &["fine.yaml", "same.yaml", "--cleanup", "0", "--baseline", "first"]);
     assert_eq!(json["baseline"], json!("fine.yaml"));
     assert_eq!(json["topologies"][1]["differences"]["wait"]["mean"], json!(4.0));
     // Check the text output.
@@ -134,16 +132,16 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
 
 #[test]
 fn sizes_that_are_not_listed_are_rounded_up_or_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    small(folder.path(), |_| {});
-    fs::write(folder.path().join("few.yaml"), row(&[(1, 1), (4, 4)])).unwrap();
-    let json = compared(folder.path(), &["few.yaml", "--cleanup", "0"]);
+    let folder = Scratch::new();
+    small(&folder, |_| {});
+    put(&folder, "few.yaml", row(&[(1, 1), (4, 4)]));
+    let json = compared(&folder, &["few.yaml", "--cleanup", "0"]);
     let values = &json["topologies"][1]["values"];
     // Jobs 1 and 4 get two more nodes than they request. They run for 40 s and for 85 s.
     let padding = 2.0 * 125.0 / 3600.0;
     assert!((values["padding_node_hours"].as_f64().unwrap() - padding).abs() < 1e-12, "{json:#}");
     assert_eq!(values["never"], json!(0.0));
-    let json = compared(folder.path(), &["few.yaml", "--cleanup", "0", "--unlisted", "refuse"]);
+    let json = compared(&folder, &["few.yaml", "--cleanup", "0", "--unlisted", "refuse"]);
     let values = &json["topologies"][1]["values"];
     let rejected = values["rejected_node_hours"].as_f64().unwrap();
     assert!((rejected - padding).abs() < 1e-12, "{json:#}");
@@ -159,13 +157,13 @@ fn sizes_that_are_not_listed_are_rounded_up_or_refused() {
 
 #[test]
 fn a_page_shows_the_table_the_differences_and_the_machine() {
-    let folder = tempfile::tempdir().unwrap();
-    small(folder.path(), |_| {});
+    let folder = Scratch::new();
+    small(&folder, |_| {});
     let fine = row(&[(1, 1), (2, 2), (4, 1)]);
-    fs::write(folder.path().join("<fine>.yaml"), &fine).unwrap();
+    put(&folder, "<fine>.yaml", &fine);
     call(&folder, "ops compare --copies 1 site <fine>.yaml --cleanup 0 --report a.html --anyway")
         .succeeded();
-    let page = fs::read_to_string(folder.path().join("a.html")).unwrap();
+    let page = read(&folder, "a.html");
     assert!(page.contains("&lt;fine&gt;.yaml") && !page.contains("<fine>"), "names are no markup");
     let tables: Vec<&str> = page.split("<table").skip(1).collect();
     assert_eq!(tables[0].matches("<tr").count(), 1 + 11, "a row for each measure");
@@ -199,9 +197,9 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
 
 #[test]
 fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
-    let folder = tempfile::tempdir().unwrap();
-    small(folder.path(), |_| {});
-    fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
+    let folder = Scratch::new();
+    small(&folder, |_| {});
+    put(&folder, "fine.yaml", row(&[(1, 1), (2, 2), (4, 1)]));
     // The recorded history has all jobs on the same node, which the model does not reproduce.
     let said = call(&folder, "ops compare site fine.yaml");
     assert_eq!((said.status, said.out.as_str()), (Some(1), ""));
@@ -210,11 +208,11 @@ fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
     let said = call(&folder, "ops compare site fine.yaml --anyway --report a.html").succeeded();
     let says = "The site is not modelled well enough to go on: 0.0 % of the decisions";
     said.out_begins(says);
-    assert!(fs::read_to_string(folder.path().join("a.html")).unwrap().contains(says));
-    let json = compared(folder.path(), &["fine.yaml"]);
+    assert!(read(&folder, "a.html").contains(says));
+    let json = compared(&folder, &["fine.yaml"]);
     assert!(!json["doubts"].as_array().unwrap().is_empty(), "{json:#}");
     // A site that is modelled well needs no option.
-    small(folder.path(), |history| {
+    small(&folder, |history| {
         let lists = ["n[0-1]", "n2", "n3", "n[4-5]", "n[0-3]", ""];
         for (stay, list) in history.stays.iter_mut().zip(lists) {
             list.clone_into(&mut stay.nodelist);
@@ -225,9 +223,9 @@ fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
 
 #[test]
 fn nodes_that_jobs_share_are_used_once() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     // Eight jobs use one processor each of a node with eight processors. Two jobs hold whole nodes.
-    small(folder.path(), |history| {
+    small(&folder, |history| {
         let stay = history.stays[0].clone();
         let own = |number: usize, start: i64, end: i64, nodes: u32, exclusive: bool| JobRecord {
             id: number.to_string(),
@@ -245,9 +243,9 @@ fn nodes_that_jobs_share_are_used_once() {
         history.stays.extend([own(8, 10, 60, 2, true), own(9, 100, 150, 1, true)]);
     });
     let conf = CONF.replace("OverSubscribe=EXCLUSIVE", "OverSubscribe=NO");
-    fs::write(folder.path().join("site/slurm.conf"), conf).unwrap();
-    fs::write(folder.path().join("same.yaml"), row(&[(1, 1), (2, 2), (4, 4)])).unwrap();
-    let json = compared(folder.path(), &["same.yaml", "--cleanup", "0", "--baseline", "site"]);
+    put(&folder, "site/slurm.conf", conf);
+    put(&folder, "same.yaml", row(&[(1, 1), (2, 2), (4, 4)]));
+    let json = compared(&folder, &["same.yaml", "--cleanup", "0", "--baseline", "site"]);
     let used = json["topologies"][0]["values"]["utilization"].as_f64().unwrap();
     // Use up to second 100: one node, shared by eight jobs, for 57 s, and two nodes for 50 s.
     assert!((used - (57.0 + 100.0) / 800.0).abs() < 1e-12, "{json:#}");
@@ -263,13 +261,13 @@ fn nodes_that_jobs_share_are_used_once() {
 
 #[test]
 fn what_cannot_be_compared_is_said_in_one_sentence() {
-    let folder = tempfile::tempdir().unwrap();
-    small(folder.path(), |_| {});
+    let folder = Scratch::new();
+    small(&folder, |_| {});
     let says = |arguments: &[&str], sentence: &str| {
         let said = meshwork(&folder, &[&["ops", "compare"], arguments].concat()).refused();
-        assert_eq!(said.err, format!("error: {sentence}\n"));
+        said.err_is(&format!("error: {sentence}\n"));
     };
-    let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let file = |name: &str, text: &str| put(&folder, name, text);
     let own = row(&[(1, 1), (2, 2), (4, 4)]);
     file(
         "large.yaml",
@@ -298,7 +296,7 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
         &["site", "same.yaml", "--baseline", "first"],
         "--baseline first: there is one file, and nothing to compare it with",
     );
-    small(folder.path(), |history| history.stays.clear());
+    small(&folder, |history| history.stays.clear());
     says(
         &["site", "same.yaml"],
         "site/jobs.csv, line 1: no job in this history has nodes, a start and an end, so none can happen again",
@@ -326,8 +324,8 @@ fn beside(folder: &Path, limited: bool) {
             "AccountingStorageEnforce=limits\n{more}NodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n"
         )
     };
-    fs::write(folder.join("slurm.conf"), conf("")).unwrap();
-    fs::write(folder.join("builtin.conf"), conf("SchedulerType=sched/builtin\n")).unwrap();
+    put(folder, "slurm.conf", conf(""));
+    put(folder, "builtin.conf", conf("SchedulerType=sched/builtin\n"));
     let machine = SlurmMachine::flat(&folder.join("slurm.conf")).unwrap();
     let qos = "Name|Priority|MaxJobsPU\nq|0|1\n".to_owned();
     let tables = limited.then_some(("qos.txt", qos));
@@ -337,10 +335,10 @@ fn beside(folder: &Path, limited: bool) {
 
 #[test]
 fn another_conf_changes_what_it_names() {
-    let folder = tempfile::tempdir().unwrap();
-    beside(folder.path(), false);
+    let folder = Scratch::new();
+    beside(&folder, false);
     let confs = ["--conf", "builtin.conf", "--conf", "slurm.conf"];
-    let json = compared(folder.path(), &[&confs[..], &["--cleanup", "0"]].concat());
+    let json = compared(&folder, &[&confs[..], &["--cleanup", "0"]].concat());
     let wait = |number: usize| &json["topologies"][number]["values"]["wait"];
     // Without backfill, the short job waits for both other jobs. With backfill, its time limit lets
     // it start before the wide job.
@@ -351,26 +349,26 @@ fn another_conf_changes_what_it_names() {
         call(&folder, "ops compare site --conf builtin.conf --anyway --report r.html").succeeded();
     said.out_has("Differences are from the site as it is");
     // The page shows the lines of `slurm.conf` that differ.
-    let page = fs::read_to_string(folder.path().join("r.html")).unwrap();
+    let page = read(&folder, "r.html");
     assert!(page.contains("SchedulerType=sched/builtin"), "{page}");
     assert!(page.contains("--- site/slurm.conf\n+++ builtin.conf\n"), "{page}");
     assert!(!page.contains("--- site/topology.yaml"), "{page}");
     let note = "a difference in bold is significant at 95 % by itself, without a correction for the number of rows";
     assert_eq!(page.matches(note).count(), 2, "by nodes and by user");
     // Columns have the shortest names that differ.
-    fs::create_dir(folder.path().join("deep")).unwrap();
-    fs::copy(folder.path().join("builtin.conf"), folder.path().join("deep/other.conf")).unwrap();
+    fs::create_dir(folder.join("deep")).unwrap();
+    fs::copy(folder.join("builtin.conf"), folder.join("deep/other.conf")).unwrap();
     let said = call(&folder, "ops compare site --conf deep/other.conf --anyway");
     assert!(said.out.contains(" other.conf ") && !said.out.contains("deep"), "{}", said.out);
 }
 
 #[test]
 fn values_that_slurm_refuses_or_replaces_are_not_compared_silently() {
-    let folder = tempfile::tempdir().unwrap();
-    beside(folder.path(), false);
-    let own = fs::read_to_string(folder.path().join("slurm.conf")).unwrap();
+    let folder = Scratch::new();
+    beside(&folder, false);
+    let own = read(&folder, "slurm.conf");
     let run = |line: &str, more: &[&str]| {
-        fs::write(folder.path().join("o.conf"), format!("{line}\n{own}")).unwrap();
+        put(&folder, "o.conf", format!("{line}\n{own}"));
         meshwork(&folder, &[&ONE_COPY[..], &["--conf", "o.conf", "--anyway"], more].concat())
     };
     for line in ["PriorityWeightQOS=abc", "PriorityWeigthQOS=9000"] {
@@ -385,7 +383,7 @@ fn values_that_slurm_refuses_or_replaces_are_not_compared_silently() {
     let wait = |number: usize| &json["topologies"][number]["values"]["wait"];
     assert_eq!(wait(0), wait(1));
     // The site's own file is checked too, but Slurm has run with it.
-    fs::write(folder.path().join("site/slurm.conf"), format!("PriorityMaxAge=foo\n{own}")).unwrap();
+    put(&folder, "site/slurm.conf", format!("PriorityMaxAge=foo\n{own}"));
     let said = call(&folder, "ops fidelity site").ended(1);
     let says = "warning: site/slurm.conf, line 1: PriorityMaxAge is foo, but must be a time";
     said.err_begins(says);
@@ -407,7 +405,7 @@ fn ranked(folder: &Path) {
         let conf = format!(
             "PriorityWeightQOS={weight}\nNodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n"
         );
-        fs::write(folder.join(file), conf).unwrap();
+        put(folder, file, conf);
     }
     let machine = SlurmMachine::flat(&folder.join("slurm.conf")).unwrap();
     Folder::write(&folder.join("site"), &machine, &History { stays }, &json!({})).unwrap();
@@ -415,8 +413,8 @@ fn ranked(folder: &Path) {
 
 #[test]
 fn recorded_priorities_hold_under_every_weight_of_qos() {
-    let folder = tempfile::tempdir().unwrap();
-    ranked(folder.path());
+    let folder = Scratch::new();
+    ranked(&folder);
     let confs = ["--conf", "zero.conf", "--conf", "ten.conf", "--anyway", "--cleanup", "0"];
     let said = meshwork(&folder, &[&ONE_COPY[..], &confs, &["--json"]].concat());
     let json = said.json();
@@ -429,10 +427,10 @@ fn recorded_priorities_hold_under_every_weight_of_qos() {
 
 #[test]
 fn limits_of_a_site_hold_under_every_file() {
-    let folder = tempfile::tempdir().unwrap();
-    beside(folder.path(), true);
+    let folder = Scratch::new();
+    beside(&folder, true);
     let others = ["site/topology.yaml", "--conf", "slurm.conf", "--cleanup", "0"];
-    let json = compared(folder.path(), &others);
+    let json = compared(&folder, &others);
     let wait = |number: usize| json["topologies"][number]["values"]["wait"].as_f64().unwrap();
     // The third job waits for the first job, which has the same user.
     assert!(wait(0) > 300.0, "{json:#}");
@@ -441,9 +439,9 @@ fn limits_of_a_site_hold_under_every_file() {
 
 #[test]
 fn a_conf_of_another_machine_is_refused_in_one_sentence() {
-    let folder = tempfile::tempdir().unwrap();
-    beside(folder.path(), false);
-    let own = fs::read_to_string(folder.path().join("slurm.conf")).unwrap();
+    let folder = Scratch::new();
+    beside(&folder, false);
+    let own = read(&folder, "slurm.conf");
     for (from, to, says) in [
         (
             "n[0-3]",
@@ -461,17 +459,17 @@ fn a_conf_of_another_machine_is_refused_in_one_sentence() {
             "this has no partition p, in which job 1 ran or waited",
         ),
     ] {
-        fs::write(folder.path().join("o.conf"), own.replace(from, to)).unwrap();
+        put(&folder, "o.conf", own.replace(from, to));
         let said = call(&folder, "ops compare site --conf o.conf").refused();
-        assert_eq!(said.err, format!("error: o.conf: {says}\n"));
+        said.err_is(&format!("error: o.conf: {says}\n"));
     }
 }
 
 #[test]
 fn differences_have_intervals_with_one_copy_and_with_twenty() {
-    let folder = tempfile::tempdir().unwrap();
-    small(folder.path(), |_| {});
-    fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
+    let folder = Scratch::new();
+    small(&folder, |_| {});
+    put(&folder, "fine.yaml", row(&[(1, 1), (2, 2), (4, 1)]));
     let words = ["ops", "compare", "site", "fine.yaml", "--anyway"];
     let json = |copies: &str| -> Json {
         meshwork(&folder, &[&words[..], &["--json", "--copies", copies]].concat()).json()

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::backlog::{completed, replay, slurm_machine};
-use crate::common::{Numbers, Said, TORUS, call, meshwork, skip};
+use crate::common::{Numbers, Said, Scratch, TORUS, call, meshwork, skip};
 use meshwork_lab::slurm::folder::Folder;
 use meshwork_slurm::history::{History, JobRecord};
 use serde_json::{Value as Json, json};
@@ -55,9 +55,9 @@ fn fidelity(folder: &Path) -> (Said, Json) {
 #[test]
 fn the_rule_and_the_clean_up_of_a_known_history_are_found() {
     for (topology, cleanup) in [(TORUS, 0), (TORUS, 7), (BLOCKS, 3)] {
-        let folder = tempfile::tempdir().unwrap();
-        made(folder.path(), topology, cleanup, |_| {});
-        let (said, json) = fidelity(folder.path());
+        let folder = Scratch::new();
+        made(&folder, topology, cleanup, |_| {});
+        let (said, json) = fidelity(&folder);
         assert_eq!(said.status, Some(0), "{json:#}");
         for (key, value) in [
             ("jobs", 400),
@@ -82,9 +82,9 @@ fn the_rule_and_the_clean_up_of_a_known_history_are_found() {
 
 #[test]
 fn the_one_decision_that_is_not_the_rules_is_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let mut altered = String::new();
-    made(folder.path(), TORUS, 2, |history| {
+    made(&folder, TORUS, 2, |history| {
         // Find a single node that no other job holds while this job runs.
         let stays = history.stays.clone();
         let during = |a: &JobRecord, b: &JobRecord| {
@@ -109,7 +109,7 @@ fn the_one_decision_that_is_not_the_rules_is_named() {
         altered.clone_from(&stay.id);
         stay.nodelist = name;
     });
-    let (said, json) = fidelity(folder.path());
+    let (said, json) = fidelity(&folder);
     assert_eq!(said.status, Some(0));
     assert_eq!((&json["decisions"], &json["match"]), (&json!(400), &json!(399)), "{json:#}");
     assert_eq!(json["differing"][0]["job"], json!(altered));
@@ -120,16 +120,14 @@ fn the_one_decision_that_is_not_the_rules_is_named() {
 
 #[test]
 fn a_site_that_goes_by_another_rule_is_not_gone_on_with() {
-    let folder = tempfile::tempdir().unwrap();
-    made(folder.path(), BLOCKS, 0, |_| {});
-    let topology = folder.path().join("site/topology.yaml");
+    let folder = Scratch::new();
+    made(&folder, BLOCKS, 0, |_| {});
+    let topology = folder.join("site/topology.yaml");
     fs::write(topology, TORUS).unwrap();
     let said = call(&folder, "ops fidelity site").ended(1);
     said.out_has("The site is not modelled well enough to go on: ");
-    let said = call(&folder, "ops fidelity nowhere").ended(2);
-    assert_eq!(
-        said.err,
-        "error: nowhere: there is no such folder: `meshwork ops import` makes the folder of a site\n"
+    call(&folder, "ops fidelity nowhere").ended(2).err_is(
+        "error: nowhere: there is no such folder: `meshwork ops import` makes the folder of a site\n",
     );
 }
 
@@ -140,7 +138,7 @@ fn real_histories_follow_the_rule() {
         return skip("logs", "there are no real histories beside the project");
     }
     for (site, stays, jobs, least_main) in [("site1", 297, 306, 92), ("site3", 293, 297, 142)] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Scratch::new();
         let file = |name: &str| sites.join(site).join(name).display().to_string();
         meshwork(
             &folder,
@@ -158,7 +156,7 @@ fn real_histories_follow_the_rule() {
             ],
         )
         .succeeded();
-        let (said, json) = fidelity(folder.path());
+        let (said, json) = fidelity(&folder);
         // These sites order jobs by QOS and fair share, but the recordings lack both tables.
         assert_eq!((said.status, &json["modelled"]), (Some(1), &json!(false)), "{json:#}");
         let doubts = json["doubts"].as_array().unwrap();
@@ -192,7 +190,7 @@ fn real_histories_follow_the_rule() {
 /// Then job 1 takes two cores of n0 and three of n1. Job 3 waits for the end of job 2.
 #[test]
 fn starts_of_one_second_take_their_parts_in_the_order_of_the_queue() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let conf = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nNodeName=n[0-1] CPUs=4\n\
                 PartitionName=p Nodes=ALL Default=YES\nPartitionName=h Nodes=ALL PriorityTier=9\n";
     let jobs = "id,attempt,submit,eligible,start,end,limit,nodes,nodelist,processors,by,user,partition,options\n\
@@ -205,10 +203,10 @@ fn starts_of_one_second_take_their_parts_in_the_order_of_the_queue() {
         ("topology.yaml", "- topology: t\n  cluster_default: true\n  flat: true\n"),
         ("jobs.csv", jobs),
     ] {
-        fs::create_dir_all(folder.path().join("site")).unwrap();
-        fs::write(folder.path().join("site").join(name), text).unwrap();
+        fs::create_dir_all(folder.join("site")).unwrap();
+        fs::write(folder.join("site").join(name), text).unwrap();
     }
-    let (_, json) = fidelity(folder.path());
+    let (_, json) = fidelity(&folder);
     let starts = &json["starts"];
     assert_eq!(
         (&starts["total"], &starts["place"], &starts["early"]),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{Said, call, meshwork, skip};
+use crate::common::{Said, Scratch, call, meshwork, put, read, skip};
 use meshwork_lab::slurm::folder::Folder;
 use meshwork_slurm::history::JobRecord;
 use serde_json::{Value as Json, json};
@@ -41,11 +41,10 @@ const SACCT: &str = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|Sta
 107|107|di|main|1131|1131|1131|1139|COMPLETED|1|2|2|n[5-6]||NODE|cpu=4,node=2|8|SchedMain|sbatch -N2 d.sh
 ";
 
-fn folder(sacct: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("topology.yaml"), TOPOLOGY).unwrap();
-    fs::write(folder.path().join("slurm.conf"), CONF).unwrap();
-    fs::write(folder.path().join("sacct.txt"), sacct).unwrap();
+fn folder(sacct: &str) -> Scratch {
+    let folder = Scratch::with("topology.yaml", TOPOLOGY);
+    put(&folder, "slurm.conf", CONF);
+    put(&folder, "sacct.txt", sacct);
     folder
 }
 
@@ -73,7 +72,7 @@ fn turned(text: &str) -> String {
 #[test]
 fn jobs_steps_arrays_and_what_is_queued_again_are_told_apart() {
     let folder = folder(SACCT);
-    let json = quality(folder.path(), &[]);
+    let json = quality(&folder, &[]);
     for (key, value) in [
         ("rows", json!(11)),
         ("steps", json!(2)),
@@ -98,7 +97,7 @@ fn jobs_steps_arrays_and_what_is_queued_again_are_told_apart() {
         json["states"],
         json!({ "CANCELLED": 1, "COMPLETED": 5, "FAILED": 1, "NODE_FAIL": 1, "PENDING": 1 })
     );
-    let jobs = fs::read_to_string(folder.path().join("site/jobs.csv")).unwrap();
+    let jobs = read(&folder, "site/jobs.csv");
     assert_eq!(jobs.lines().count(), 10, "{jobs}");
     assert!(
         jobs.contains("\n102,2,bo,,main,,COMPLETED,1005,1126,1127,1140,60,4,n[0-3],8,node,,"),
@@ -106,9 +105,9 @@ fn jobs_steps_arrays_and_what_is_queued_again_are_told_apart() {
     );
     assert!(jobs.contains(",\"n[4-5,0-1]\",8,node,2,"), "{jobs}");
     for kept in ["topology.yaml", "slurm.conf", "quality.json"] {
-        assert!(folder.path().join("site").join(kept).is_file(), "{kept}");
+        assert!(folder.join("site").join(kept).is_file(), "{kept}");
     }
-    let said = import(folder.path(), &[]).succeeded();
+    let said = import(&folder, &[]).succeeded();
     said.out_has("5 of 6 node lists are places of the lists (83.3 %)");
     said.out_has("sacct.txt, line 12: the nodes of job 107, n[5-6], are no place of the lists");
 }
@@ -116,12 +115,10 @@ fn jobs_steps_arrays_and_what_is_queued_again_are_told_apart() {
 #[test]
 fn columns_may_stand_in_any_order_and_times_in_both_forms() {
     let same = folder(SACCT);
-    let (first, table) = (quality(same.path(), &[]), |folder: &Path| {
-        fs::read_to_string(folder.join("site/jobs.csv")).unwrap()
-    });
+    let (first, table) = (quality(&same, &[]), |folder: &Path| read(folder, "site/jobs.csv"));
     let other = folder(&turned(SACCT));
-    assert_eq!(quality(other.path(), &[])["states"], first["states"]);
-    assert_eq!(table(other.path()), table(same.path()));
+    assert_eq!(quality(&other, &[])["states"], first["states"]);
+    assert_eq!(table(&other), table(&same));
 
     // 1000 s are 16 min 40 s.
     let date = |seconds: i64| {
@@ -138,10 +135,10 @@ fn columns_may_stand_in_any_order_and_times_in_both_forms() {
         })
         .collect();
     let dates = folder(&as_dates);
-    let json = quality(dates.path(), &["--time-zone", "+01:00"]);
+    let json = quality(&dates, &["--time-zone", "+01:00"]);
     assert_eq!((&json["warnings"], &json["zone_is_assumed"]), (&json!([]), &json!(false)));
-    assert_eq!(table(dates.path()), table(same.path()));
-    let json = quality(dates.path(), &[]);
+    assert_eq!(table(&dates), table(&same));
+    let json = quality(&dates, &[]);
     assert_eq!(json["first"], json!(4600), "taken to be in UTC");
     assert_eq!(json["warnings"][0]["line"], json!(2));
     let says = json["warnings"][0]["says"].as_str().unwrap();
@@ -214,8 +211,7 @@ fn what_is_wrong_with_a_history_is_said_in_one_sentence_with_its_line() {
         ),
     ] {
         let folder = folder(&sacct);
-        let said = import(folder.path(), &[]);
-        assert_eq!(said.status, Some(status), "{sacct}\n{}", said.err);
+        let said = import(&folder, &[]).ended(status);
         assert!(
             said.err.lines().any(|line| line.starts_with(says)),
             "{sacct}\n{says}\n{}",
@@ -237,20 +233,20 @@ fn a_bar_in_a_text_of_a_user_costs_no_more_than_its_record() {
     let barred: String =
         (20..).zip(barred).map(|(id, (name, line))| record(id, name, line)).collect();
     let own = folder(&format!("{header}\n{whole}{barred}"));
-    let json = quality(own.path(), &[]);
+    let json = quality(&own, &[]);
     assert_eq!(
         [&json["jobs"], &json["repaired"], &json["skipped"]],
         [23, 3, 0].map(Json::from).each_ref(),
         "{json:#}"
     );
-    let jobs = fs::read_to_string(own.path().join("site/jobs.csv")).unwrap();
+    let jobs = read(&own, "site/jobs.csv");
     assert_eq!(jobs.lines().filter(|line| line.contains(",1,ada,,")).count(), 23, "{jobs}");
     // A record with too many cells is skipped if no text column may hold a bar, and so is a
     // truncated record. The first five skipped records are named.
     let few = "JobID|Submit|Start|End|NNodes|NodeList";
     let torn: String = (2..9).map(|id| format!("{id}|1|x|2|3|1|n0|n1\n")).collect();
     let own = folder(&format!("{few}\n1|1|2|3|1|n0\n{torn}9|1|2|3|1\n"));
-    let said = import(own.path(), &["--json"]).ended(0);
+    let said = import(&own, &["--json"]).ended(0);
     let json = said.json();
     assert_eq!((&json["jobs"], &json["skipped"]), (&json!(1), &json!(8)), "{json:#}");
     let named: Vec<&str> =
@@ -278,8 +274,8 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
     let conf = format!(
         "PreemptType=preempt/qos\nPriorityWeightFairshare=1000\nSelectTypeParameters=CR_Core_Memory\n{CONF}"
     );
-    fs::write(own.path().join("slurm.conf"), conf).unwrap();
-    let json = quality(own.path(), &[]);
+    put(&own, "slurm.conf", conf);
+    let json = quality(&own, &[]);
     let found: Vec<(&str, Option<u64>)> = json["not_modelled"]
         .as_array()
         .unwrap()
@@ -303,10 +299,10 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
     // Job 3, which shares its node, uses 20 of the 60 node-seconds of all jobs.
     let share = json["not_modelled"][0]["node_seconds_share"].as_f64().unwrap();
     assert!((share - 1.0 / 3.0).abs() < 1e-12, "{share}");
-    import(own.path(), &[])
+    import(&own, &[])
         .out_has("unmodelled  nodes shared by several jobs: 1 stay, 33.3 % of the node-seconds\n");
     // The site stores which features are not modelled.
-    let kept = fs::read_to_string(own.path().join("site/quality.json")).unwrap();
+    let kept = read(&own, "site/quality.json");
     let kept: Json = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept["not_modelled"], json["not_modelled"]);
     // The controller model follows the tables of QOS, users, accounts and reservations.
@@ -316,10 +312,10 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
         ("reservations.txt", "ReservationName=r StartTime=0 EndTime=6000 Nodes=n0\n"),
     ];
     for (name, text) in tables {
-        fs::write(own.path().join(name), text).unwrap();
+        put(&own, name, text);
     }
     let given = ["--qos", "qos.txt", "--assoc", "assoc.txt", "--reservations", "reservations.txt"];
-    let json = quality(own.path(), &given);
+    let json = quality(&own, &given);
     let keys: Vec<&str> = json["not_modelled"]
         .as_array()
         .unwrap()
@@ -334,14 +330,12 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
 #[test]
 fn a_site_is_not_written_over_something_else() {
     let folder = folder(SACCT);
-    fs::create_dir(folder.path().join("site")).unwrap();
-    fs::write(folder.path().join("site/thesis.tex"), "").unwrap();
-    let said = import(folder.path(), &[]).ended(2);
-    assert_eq!(
-        said.err,
-        "error: site: this folder has something else in it: a site goes into a folder of its own\n"
+    fs::create_dir(folder.join("site")).unwrap();
+    put(&folder, "site/thesis.tex", "");
+    import(&folder, &[]).ended(2).err_is(
+        "error: site: this folder has something else in it: a site goes into a folder of its own\n",
     );
-    let said = import(folder.path(), &["--time-zone", "Berlin"]).ended(2);
+    let said = import(&folder, &["--time-zone", "Berlin"]).ended(2);
     said.err_begins("error: --time-zone: `Berlin` is no time zone");
 }
 
@@ -350,11 +344,11 @@ fn a_log_without_nodes_is_imported_too() {
     let folder = folder("");
     // The import counts two processors as a node.
     let log = "; UnixStartTime: 1000\n1 5 10 60 8 -1 -1 8 90 -1 1 7 -1 -1 -1 -1 -1 -1\n2 6 30 -1 -1 -1 -1 3 90 -1 5 7 -1 -1 -1 -1 -1 -1\n";
-    fs::write(folder.path().join("log.swf"), log).unwrap();
+    put(&folder, "log.swf", log);
     let words = "ops import --swf log.swf --topology topology.yaml --conf slurm.conf -o site";
     let said = call(&folder, words).ended(0);
     said.err_begins("warning: log.swf: a log in the Standard Workload Format names no nodes");
-    let jobs = fs::read_to_string(folder.path().join("site/jobs.csv")).unwrap();
+    let jobs = read(&folder, "site/jobs.csv");
     assert!(jobs.contains("\n1,1,7,,,,COMPLETED,1005,,1015,1075,90,4,,0,node,"), "{jobs}");
     // Nothing can be judged, so nothing is replayed.
     let judged = call(&folder, "ops fidelity site --json").ended(1);
@@ -362,7 +356,7 @@ fn a_log_without_nodes_is_imported_too() {
     let says = "no job has both a start and a list of nodes, so no decision can be looked at";
     assert_eq!(judged.json()["doubts"], json!([says]));
     assert!(jobs.contains("\n2,1,7,,,,CANCELLED,1006,,,1036,90,2,,0,node,"), "{jobs}");
-    fs::write(folder.path().join("log.swf"), "; nothing\n1 2 3\n").unwrap();
+    put(&folder, "log.swf", "; nothing\n1 2 3\n");
     let said = call(&folder, words).ended(2);
     said.err_begins("error: log.swf, line 2: this line has not 18 numbers");
 }
@@ -391,7 +385,7 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
     }
     let text = |path: PathBuf| path.display().to_string();
     for (site, file, rows, jobs, placed, places) in REAL {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Scratch::new();
         let from = sites.join(site);
         let said = meshwork(
             &folder,
@@ -431,8 +425,8 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
 /// Imported tables are kept; without a topology file the machine is flat.
 #[test]
 fn tables_are_kept_with_the_site() {
-    let folder = tempfile::tempdir().unwrap();
-    let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let folder = Scratch::new();
+    let put = |name: &str, text: &str| put(&folder, name, text);
     put("slurm.conf", "NodeName=n[0-3] CPUs=4\nPartitionName=all Nodes=ALL Default=YES\n");
     put(
         "sacct.txt",
@@ -449,7 +443,7 @@ fn tables_are_kept_with_the_site() {
     };
     let tables = ["--qos", "q", "--assoc", "a", "--events", "e", "--reservations", "r"];
     import(&tables).ended(0);
-    let kept = |name: &str| fs::read_to_string(folder.path().join("site").join(name));
+    let kept = |name: &str| fs::read_to_string(folder.join("site").join(name));
     assert!(kept("topology.yaml").unwrap().contains("flat: true"));
     for (name, text) in [
         ("qos.txt", "few|10|2"),
@@ -463,9 +457,7 @@ fn tables_are_kept_with_the_site() {
     assert!(kept("qos.txt").is_err(), "a table that is no longer given is gone");
 
     let refused = |arguments: &[&str], words: &str| {
-        let said = import(arguments);
-        assert_eq!(said.status, Some(2), "{words}");
-        said.err_has(words);
+        import(arguments).ended(2).err_has(words);
     };
     refused(&["--qos", "a"], "a: the first line has no column `Name`; this must be what `sacctmgr");
     refused(&["--assoc", "e"], "e: the first line has no column `Account`");
@@ -483,12 +475,12 @@ fn accounting_in_json_is_that_in_text() {
     for history in ["A", "C", "F"] {
         let from = from.join(history);
         let file = |name: &str| from.join(name).display().to_string();
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Scratch::new();
         let stays = |name: &str| -> Vec<JobRecord> {
             let (conf, sacct) = (file("slurm.conf"), file(name));
             let words = ["ops", "import", "--sacct", &sacct, "--conf", &conf, "-o", "site"];
             meshwork(&folder, &words).ended(0);
-            let read = Folder::read(&folder.path().join("site")).unwrap();
+            let read = Folder::read(&folder.join("site")).unwrap();
             // In this version of Slurm, JSON lacks the command lines of jobs. Do not compare fields
             // that are read from command lines, or that depend on the format of the file.
             let told = |own: JobRecord| JobRecord {
@@ -526,6 +518,6 @@ fn json_that_is_none_of_slurms_is_refused_in_one_sentence() {
         ("{\"nodes\": []}", "sacct.txt: there is no list `jobs`, in which `sacct --json`"),
     ] {
         let folder = folder(text);
-        import(folder.path(), &[]).refused().err_begins(&format!("error: {says}"));
+        import(&folder, &[]).refused().err_begins(&format!("error: {says}"));
     }
 }

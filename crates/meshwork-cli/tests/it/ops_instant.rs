@@ -2,34 +2,28 @@
 //!
 //! The state of the machine is an instant of a simulated run, or was saved by `meshwork place`.
 
-use std::fs;
-use std::io::{Seek, Write};
 use std::path::Path;
 
-use crate::common::{Said, command, examples, meshwork, said};
+use crate::common::{Said, Scratch, examples, fed, meshwork, put, read};
 use serde_json::{Value as Json, json};
-use tempfile::TempDir;
 
 /// Saved mesh of 4 × 2 nodes without a free 2 × 2 block.
 ///
 /// One job holds node (1, 0), and another job holds nodes (2, 1) and (3, 1).
-fn saved() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let mut input = tempfile::tempfile().unwrap();
+fn saved() -> Scratch {
+    let folder = Scratch::new();
     let lines = br#"{"op":"adopt","id":"a","blocks":[{"base":[1,0],"dims":[1,1]}]}
 {"op":"adopt","id":"b","blocks":[{"base":[2,1],"dims":[2,1]}]}
 {"op":"snapshot"}"#;
-    input.write_all(lines).unwrap();
-    input.rewind().unwrap();
     let arguments = ["place", "--machine", "mesh:4x2", "--state", "state.json"];
-    let said = said(&command(folder.path(), &arguments).stdin(input).output().unwrap()).ended(0);
-    fs::write(folder.path().join("answers.txt"), said.out).unwrap();
+    let said = fed(&folder, &arguments, lines).ended(0);
+    put(&folder, "answers.txt", said.out);
     folder
 }
 
 /// Run of nine jobs. At time 2 the third waits for a block, and the fourth behind the third.
-fn results() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn results() -> Scratch {
+    let folder = Scratch::new();
     let study = examples().join("shapes.toml");
     meshwork(&folder, &["run", study.to_str().unwrap(), "--out", "results", "--quiet"]).ended(0);
     folder
@@ -47,7 +41,7 @@ fn told(folder: &Path, words: &str) -> Json {
 #[test]
 fn what_a_pool_has_saved_says_why_a_shape_would_wait() {
     let folder = saved();
-    let said = ops(folder.path(), "explain state.json --shape 2x2");
+    let said = ops(&folder, "explain state.json --shape 2x2");
     let expected = "\
 a job of 2x2 at time 0: 5 nodes are free, enough for its 2x2, but in no allowed shape
   near: 0,0:2x2; in the way: job a
@@ -57,25 +51,19 @@ a job of 2x2 at time 0: 5 nodes are free, enough for its 2x2, but in no allowed 
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
     // A file with the answers to `snapshot` works like the file of --state.
-    assert_eq!(ops(folder.path(), "explain answers.txt --shape 2x2").out, expected);
-    let few = told(folder.path(), "explain state.json --shape 6");
+    assert_eq!(ops(&folder, "explain answers.txt --shape 2x2").out, expected);
+    let few = told(&folder, "explain state.json --shape 6");
     assert_eq!((&few["reason"], &few["free"]), (&json!("nodes"), &json!([5])));
-    let never = ops(folder.path(), "explain state.json --shape 5x1");
-    assert_eq!(
-        never.out,
-        "a job of 5x1 at time 0: it never starts: it would not fit the empty machine\n"
-    );
-    let now = ops(folder.path(), "explain state.json --shape 1x2");
-    assert_eq!(
-        now.out,
-        "a job of 1x2 at time 0: it can start now\n  there is room for it on 0,0:1x2\n"
-    );
+    ops(&folder, "explain state.json --shape 5x1")
+        .out_is("a job of 5x1 at time 0: it never starts: it would not fit the empty machine\n");
+    ops(&folder, "explain state.json --shape 1x2")
+        .out_is("a job of 1x2 at time 0: it can start now\n  there is room for it on 0,0:1x2\n");
 }
 
 #[test]
 fn what_a_pool_has_saved_says_what_makes_room() {
     let folder = saved();
-    let said = ops(folder.path(), "defrag state.json --shape 2x2");
+    let said = ops(&folder, "defrag state.json --shape 2x2");
     let expected = "\
 0,0:2x2 becomes free at a cost of 1 move
   job a moves from 1,0:1x1 to 2,0:1x1
@@ -83,18 +71,16 @@ fn what_a_pool_has_saved_says_what_makes_room() {
   job b moves from 2,1:2x1 to 0,1:2x1
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
-    let said = ops(folder.path(), "defrag state.json --shape 2x2 --exempt a --cost nodes");
-    said.out_begins("2,0:2x2 becomes free at a cost of 2 moved nodes\n  job b moves");
-    let free = ops(folder.path(), "defrag state.json --shape 1x2");
-    assert_eq!((free.status, free.out.as_str()), (Some(0), "0,0:1x2 is free\n"));
-    let none = ops(folder.path(), "defrag state.json --shape 3x2");
-    assert_eq!((none.status, none.out.as_str()), (Some(1), "no moves make room for 3x2\n"));
+    ops(&folder, "defrag state.json --shape 2x2 --exempt a --cost nodes")
+        .out_begins("2,0:2x2 becomes free at a cost of 2 moved nodes\n  job b moves");
+    ops(&folder, "defrag state.json --shape 1x2").ended(0).out_is("0,0:1x2 is free\n");
+    ops(&folder, "defrag state.json --shape 3x2").ended(1).out_is("no moves make room for 3x2\n");
 }
 
 #[test]
 fn a_stored_run_says_why_a_job_waits() {
     let folder = results();
-    let said = ops(folder.path(), "explain results 3 --run 1 --at 2");
+    let said = ops(&folder, "explain results 3 --run 1 --at 2");
     let expected = "\
 job 3 waits at 2: 15 nodes are free, enough for its 4x3, but in no allowed shape
   near: 3,0:4x3; in the way: job 2 until 6
@@ -103,7 +89,7 @@ job 3 waits at 2: 15 nodes are free, enough for its 4x3, but in no allowed shape
   could start now under an allocator or in an orientation that takes 5,0:3x4, which is free
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
-    let said = ops(folder.path(), "explain results 4 --run 1/1 --at 2");
+    let said = ops(&folder, "explain results 4 --run 1/1 --at 2");
     let expected = "\
 job 4 waits at 2: it could start, but others come before it
   there is room for it on 5,0:2x2
@@ -111,26 +97,25 @@ job 4 waits at 2: it could start, but others come before it
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
     // Under `easy` the fourth job has started before the third, for which nodes are reserved.
-    let third = told(folder.path(), "explain results 3 --run 2 --at 2");
+    let third = told(&folder, "explain results 3 --run 2 --at 2");
     assert_eq!((&third["reason"], &third["promised"]), (&json!("nodes"), &json!(6.0)));
     assert_eq!(
         third["nearest"][0]["jobs"],
         json!([{ "job": "2", "until": 6.0 }, { "job": "4", "until": 5.0 }])
     );
-    ops(folder.path(), "explain results 4 --run 2 --at 2").err_has("job 4 runs, and does not wait");
-    let free = ops(folder.path(), "defrag results --run 1 --at 2 --shape 3x4");
-    assert_eq!((free.status, free.out.as_str()), (Some(0), "5,0:3x4 is free\n"));
-    let none = ops(folder.path(), "defrag results --run 1 --at 2 --shape 4x3");
-    assert_eq!((none.status, none.out.as_str()), (Some(1), "no moves make room for 4x3\n"));
+    ops(&folder, "explain results 4 --run 2 --at 2").err_has("job 4 runs, and does not wait");
+    ops(&folder, "defrag results --run 1 --at 2 --shape 3x4").ended(0).out_is("5,0:3x4 is free\n");
+    let said = ops(&folder, "defrag results --run 1 --at 2 --shape 4x3").ended(1);
+    said.out_is("no moves make room for 4x3\n");
 }
 
 #[test]
 fn what_is_wrong_is_one_sentence() {
     let (pool, run) = (saved(), results());
-    let sealed = fs::read_to_string(pool.path().join("state.json")).unwrap();
+    let sealed = read(&pool, "state.json");
     // This is a state in the format of the first release.
     let state = format!("{}}}\n", sealed.split_once(",\"blake3\"").unwrap().0);
-    let write = |name: &str, text: String| fs::write(pool.path().join(name), text).unwrap();
+    let write = |name: &str, text: String| put(&pool, name, text);
     write("old.json", state.replace("\"model_version\":", "\"model_version\":9"));
     write("changed.json", sealed.replace("\"held\":", "\"helt\":"));
     write("format.json", state.replace("\"format\":1", "\"format\":7"));
@@ -189,7 +174,7 @@ fn what_is_wrong_is_one_sentence() {
         (&run, "explain results 77 --run 1 --at 2", "no job 77 waits at 2"),
         (&run, "explain nowhere 3 --run 1 --at 2", "there is no such folder"),
     ] {
-        let said = ops(folder.path(), words).refused();
+        let said = ops(folder, words).refused();
         assert!(said.err.contains(sentence), "{words}: {said:?}");
     }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Said, call, meshwork};
+use crate::common::{Said, Scratch, call, meshwork, put, read};
 use serde_json::{Value as Json, json};
 
 /// Two blocks of two racks of two nodes with eight accelerators each.
@@ -72,7 +72,7 @@ fn workload(
 
 fn snapshot(folder: &Path, name: &str, items: &[Json]) {
     let list = json!({ "apiVersion": "v1", "kind": "List", "items": items });
-    fs::write(folder.join(name), format!("{list:#}")).unwrap();
+    put(folder, name, format!("{list:#}"));
 }
 
 /// Two snapshots; the second lacks the workload `done` and the first assignment of `evicted`.
@@ -122,9 +122,9 @@ fn import(folder: &Path, more: &[&str]) -> Said {
 
 #[test]
 fn snapshots_are_merged_and_labels_become_a_tree() {
-    let folder = tempfile::tempdir().unwrap();
-    snapshots(folder.path());
-    let said = import(folder.path(), &["--kueue", "second.json", "first.json", "--json"]).ended(0);
+    let folder = Scratch::new();
+    snapshots(&folder);
+    let said = import(&folder, &["--kueue", "second.json", "first.json", "--json"]).ended(0);
     let found = said.json();
     for (key, value) in [
         ("rows", json!(6)),
@@ -154,7 +154,7 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
             "1 stay ended between two snapshots, and none says when: each is taken to have lasted until its workload was admitted again"
         ]
     );
-    let topology = fs::read_to_string(folder.path().join("site/topology.yaml")).unwrap();
+    let topology = read(&folder, "site/topology.yaml");
     assert_eq!(
         topology,
         "- topology: kueue\n  cluster_default: true\n  tree:\n    switches:\n\
@@ -166,9 +166,9 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
          \u{20}     - {switch: \"b1\", children: \"b1.r[0-1]\"}\n\
          \u{20}     - {switch: \"top\", children: \"b[0-1]\"}\n"
     );
-    let conf = fs::read_to_string(folder.path().join("site/slurm.conf")).unwrap();
+    let conf = read(&folder, "site/slurm.conf");
     assert!(conf.contains("\nNodeName=n[0-7] CPUs=8\n"), "{conf}");
-    let jobs = fs::read_to_string(folder.path().join("site/jobs.csv")).unwrap();
+    let jobs = read(&folder, "site/jobs.csv");
     let row = |id: &str| jobs.lines().filter(|line| line.starts_with(id)).collect::<Vec<_>>();
     let zero = 1_777_636_800;
     let at = |seconds: i64| zero + seconds;
@@ -200,8 +200,8 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
     );
 
     // The order of files does not matter, and the site works in the other commands.
-    let before = fs::read(folder.path().join("site/jobs.csv")).unwrap();
-    import(folder.path(), &["--kueue", "first.json", "second.json"]).ended(0);
+    let before = fs::read(folder.join("site/jobs.csv")).unwrap();
+    import(&folder, &["--kueue", "first.json", "second.json"]).ended(0);
     let lines = |bytes: &[u8]| {
         // Lines without the column of line numbers, which depend on the order of the files.
         String::from_utf8(bytes.to_vec())
@@ -214,7 +214,7 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
             })
             .collect::<Vec<_>>()
     };
-    assert_eq!(lines(&before), lines(&fs::read(folder.path().join("site/jobs.csv")).unwrap()));
+    assert_eq!(lines(&before), lines(&fs::read(folder.join("site/jobs.csv")).unwrap()));
     let said = call(&folder, "ops fidelity site --json");
     assert!(matches!(said.status, Some(0 | 1)), "{}", said.err);
     let found = said.json();
@@ -223,8 +223,8 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
 
 #[test]
 fn an_eviction_that_a_snapshot_shows_ends_the_stay() {
-    let folder = tempfile::tempdir().unwrap();
-    snapshots(folder.path());
+    let folder = Scratch::new();
+    snapshots(&folder);
     let between = workload(
         "evicted",
         "12:00:10",
@@ -235,20 +235,19 @@ fn an_eviction_that_a_snapshot_shows_ends_the_stay() {
             condition("Evicted", true, "12:08:00", "NodeFailures"),
         ],
     );
-    snapshot(folder.path(), "between.json", &[between]);
-    let said =
-        import(folder.path(), &["--json", "--kueue", "first.json", "between.json", "second.json"]);
+    snapshot(&folder, "between.json", &[between]);
+    let said = import(&folder, &["--json", "--kueue", "first.json", "between.json", "second.json"]);
     let found = said.json();
     assert_eq!((said.status, &found["warnings"]), (Some(0), &json!([])), "{found:#}");
     assert_eq!(found["states"]["NODE_FAIL"], 1);
-    let jobs = fs::read_to_string(folder.path().join("site/jobs.csv")).unwrap();
+    let jobs = read(&folder, "site/jobs.csv");
     assert!(jobs.contains(",NODE_FAIL,1777636810,,1777636820,1777637280,"), "{jobs}");
     assert!(jobs.contains(",RUNNING,1777637280,,1777638000,,"), "it is queued since then: {jobs}");
 }
 
 #[test]
 fn each_set_of_pods_may_have_a_domain_of_its_own() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let mut two = workload("two", "12:00:00", (1, 8), &[], &[]);
     let sets = two["spec"]["podSets"].as_array_mut().unwrap();
     sets.push(sets[0].clone());
@@ -256,10 +255,10 @@ fn each_set_of_pods_may_have_a_domain_of_its_own() {
     higher["metadata"]["name"] = json!("higher");
     higher["metadata"]["uid"] = json!("uid-higher");
     higher["spec"]["podSets"][1]["topologyRequest"]["required"] = json!("example.org/block");
-    snapshot(folder.path(), "a.json", &[nodes(), vec![two, higher]].concat());
-    let said = import(folder.path(), &["--kueue", "a.json"]).ended(0);
+    snapshot(&folder, "a.json", &[nodes(), vec![two, higher]].concat());
+    let said = import(&folder, &["--kueue", "a.json"]).ended(0);
     said.err_has("1 workload must be together on a level above");
-    let jobs = fs::read_to_string(folder.path().join("site/jobs.csv")).unwrap();
+    let jobs = read(&folder, "site/jobs.csv");
     let switches = |id: &str| {
         let place = jobs.lines().next().unwrap().split(',').position(|own| own == "switches");
         let row = jobs.lines().find(|line| line.starts_with(id)).unwrap();
@@ -274,13 +273,12 @@ fn each_set_of_pods_may_have_a_domain_of_its_own() {
 
 #[test]
 fn what_is_no_snapshot_is_refused_in_one_sentence() {
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path();
-    snapshots(home);
-    fs::write(home.join("no.json"), "{\n  \"items\": [\n  nothing").unwrap();
-    fs::write(home.join("other.json"), "{\"kind\": \"Pod\"}").unwrap();
-    snapshot(home, "nodes.json", &nodes());
-    snapshot(home, "alone.json", &[workload("a", "12:00:00", (1, 8), &[], &[])]);
+    let folder = Scratch::new();
+    snapshots(&folder);
+    put(&folder, "no.json", "{\n  \"items\": [\n  nothing");
+    put(&folder, "other.json", "{\"kind\": \"Pod\"}");
+    snapshot(&folder, "nodes.json", &nodes());
+    snapshot(&folder, "alone.json", &[workload("a", "12:00:00", (1, 8), &[], &[])]);
     let late = workload(
         "late",
         "12:00:00",
@@ -288,7 +286,7 @@ fn what_is_no_snapshot_is_refused_in_one_sentence() {
         &["n0"],
         &[condition("Admitted", true, "25:00:00", "")],
     );
-    snapshot(home, "late.json", &[nodes(), vec![late]].concat());
+    snapshot(&folder, "late.json", &[nodes(), vec![late]].concat());
     for (file, says) in [
         ("no.json", "no.json, line 3: this is no JSON ("),
         ("other.json", "other.json: there is no list `items` here"),
@@ -300,10 +298,9 @@ fn what_is_no_snapshot_is_refused_in_one_sentence() {
         ),
         ("none.json", "none.json: there is no such file"),
     ] {
-        let said = import(home, &["--kueue", file]);
-        assert_eq!(said.status, Some(2), "{file}: {}", said.err);
+        let said = import(&folder, &["--kueue", file]).ended(2);
         assert!(said.err.contains(says), "{file}: {}", said.err);
         assert_eq!(said.err.lines().count(), 1, "{}", said.err);
     }
-    assert!(!home.join("site").exists());
+    assert!(!folder.join("site").exists());
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::common::backlog::{completed, slurm_machine};
-use crate::common::{Numbers, Said, call, command, examples, meshwork};
+use crate::common::{Numbers, Said, Scratch, call, command, examples, meshwork, put, read};
 use meshwork_lab::slurm::folder::Folder;
 use meshwork_operator::controller::rules::SiteRules;
 use meshwork_operator::controller::{ControllerReplay, JobOutcome};
@@ -66,11 +66,11 @@ fn proposed(folder: &Path, more: &[&str]) -> (Said, Json) {
 
 #[test]
 fn a_better_list_that_was_planted_is_found() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    site(path, &torus(&ACROSS), jobs(2_400, 1, &SIZES, 38.0));
-    fs::write(path.join("planted.yaml"), torus(&NESTED)).unwrap();
-    let (said, json) = proposed(path, &["--lists", "192", "-o", "proposed.yaml", "--threads", "2"]);
+    let folder = Scratch::new();
+    site(&folder, &torus(&ACROSS), jobs(2_400, 1, &SIZES, 38.0));
+    put(&folder, "planted.yaml", torus(&NESTED));
+    let (said, json) =
+        proposed(&folder, &["--lists", "192", "-o", "proposed.yaml", "--threads", "2"]);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{json:#}");
     assert_eq!((&json["is_better"], &json["jobs"]), (&json!(true), &json!([1200, 1200])));
     assert!(json["tried"].as_u64() >= Some(150), "{json:#}");
@@ -86,7 +86,7 @@ fn a_better_list_that_was_planted_is_found() {
     // In a replay of all jobs, the planted list shortens the mean wait. The proposed list shortens
     // it by more than 90 % of this time.
     let said =
-        call(path, "ops compare site planted.yaml proposed.yaml --cleanup 0 --json --anyway");
+        call(&folder, "ops compare site planted.yaml proposed.yaml --cleanup 0 --json --anyway");
     let compared = said.json();
     let wait = |number: usize| compared["topologies"][number]["values"]["wait"].as_f64().unwrap();
     let (own, planted, found) = (wait(0), wait(1), wait(2));
@@ -94,17 +94,17 @@ fn a_better_list_that_was_planted_is_found() {
     assert!(own - found > 0.9 * (own - planted), "{own}, planted {planted}, found {found}");
     // The result does not depend on the number of threads, and the written file has the printed
     // text.
-    let (_, again) = proposed(path, &["--lists", "192", "--threads", "1"]);
-    let text = fs::read_to_string(path.join("proposed.yaml")).unwrap();
+    let (_, again) = proposed(&folder, &["--lists", "192", "--threads", "1"]);
+    let text = read(&folder, "proposed.yaml");
     assert_eq!((&again, again["topology_yaml"].as_str()), (&json, Some(text.as_str())));
     // The written file differs from the site's own only in the lists.
     assert!(text.starts_with(&torus(&[])), "{text}");
     // The text output shows the change of the file.
     let words = ["ops", "propose", "site", "--cleanup", "0", "--lists", "192"];
-    let said = meshwork(path, &words);
+    let said = meshwork(&folder, &words);
     assert_eq!((said.status, said.out.as_str()), (Some(1), ""));
     said.err_has("the site is not modelled well enough to go on: ");
-    let said = meshwork(path, &[&words[..], &["--anyway"]].concat()).ended(0);
+    let said = meshwork(&folder, &[&words[..], &["--anyway"]].concat()).ended(0);
     said.out_begins("The site is not modelled well enough to go on: ");
     said.out_has("--- site/topology.yaml\n+++ proposed topology.yaml\n@@ ");
     said.out_has("\n-          - dims: {x: 4, y: 2, z: 1}\n");
@@ -113,11 +113,11 @@ fn a_better_list_that_was_planted_is_found() {
 #[test]
 #[cfg(unix)]
 fn a_search_that_is_interrupted_judges_its_best_list() {
-    let folder = tempfile::tempdir().unwrap();
-    site(folder.path(), &torus(&ACROSS), jobs(800, 1, &SIZES, 38.0));
+    let folder = Scratch::new();
+    site(&folder, &torus(&ACROSS), jobs(800, 1, &SIZES, 38.0));
     let words =
         ["ops", "propose", "site", "--cleanup", "0", "--json", "--anyway", "--budget", "1h"];
-    let mut child = command(folder.path(), &words);
+    let mut child = command(&folder, &words);
     let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.any(|line| line.starts_with("progress: ") && line.contains("tried")));
@@ -134,11 +134,11 @@ fn a_search_that_is_interrupted_judges_its_best_list() {
 
 #[test]
 fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     // The machine is overloaded. So the queue is long where the history is cut into two halves.
-    site(folder.path(), &torus(&ACROSS), jobs(400, 3, &SIZES, 60.0));
-    let (_, json) = proposed(folder.path(), &["--lists", "64"]);
-    let Folder { machine, history, .. } = Folder::read(&folder.path().join("site")).unwrap();
+    site(&folder, &torus(&ACROSS), jobs(400, 3, &SIZES, 60.0));
+    let (_, json) = proposed(&folder, &["--lists", "64"]);
+    let Folder { machine, history, .. } = Folder::read(&folder.join("site")).unwrap();
     let mut stays = history.stays;
     stays.sort_by_key(JobRecord::queued);
     let (machine, rules) = (&machine, &SiteRules::of(&machine));
@@ -165,9 +165,9 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
 fn false_alarms(sites: u64, count: usize, lists: &str) -> Vec<String> {
     let mut alarms = Vec::new();
     for seed in 0..sites {
-        let folder = tempfile::tempdir().unwrap();
-        site(folder.path(), &torus(&NESTED), jobs(count, 100 + seed, &SIZES, 40.0));
-        let (_, json) = proposed(folder.path(), &["--lists", lists]);
+        let folder = Scratch::new();
+        site(&folder, &torus(&NESTED), jobs(count, 100 + seed, &SIZES, 40.0));
+        let (_, json) = proposed(&folder, &["--lists", lists]);
         if json["is_better"] == json!(true) {
             alarms.push(format!("site {seed}: {}", json["gain"]));
         }
@@ -189,15 +189,15 @@ fn among_a_hundred_sites_few_alarms_are_false() {
 
 #[test]
 fn sizes_of_blocks_are_proposed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let mut blocks = "- topology: t\n  block:\n    block_sizes: [8, 64]\n    blocks:\n".to_owned();
     for block in 0..8 {
         let (first, last) = (8 * block, 8 * block + 7);
         blocks
             .push_str(&format!("      - {{block: b{block}, nodes: 'n[{first:02}-{last:02}]'}}\n"));
     }
-    site(folder.path(), &blocks, jobs(200, 5, &[4, 8, 16], 40.0));
-    let (said, json) = proposed(folder.path(), &["--lists", "64"]);
+    site(&folder, &blocks, jobs(200, 5, &[4, 8, 16], 40.0));
+    let (said, json) = proposed(&folder, &["--lists", "64"]);
     // All eight possible choices of block sizes are tried.
     assert_eq!(json["tried"], json!(8), "{} {json:#}", said.err);
     assert!(matches!(said.status, Some(0 | 1)));
@@ -205,20 +205,20 @@ fn sizes_of_blocks_are_proposed() {
 
 #[test]
 fn what_cannot_be_searched_is_said_in_one_sentence() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let says = |sentence: &str| {
         let said = call(&folder, "ops propose site --lists 8").refused();
-        assert_eq!(said.err, format!("error: {sentence}\n"));
+        said.err_is(&format!("error: {sentence}\n"));
     };
     site(
-        folder.path(),
+        &folder,
         "- topology: t\n  tree:\n    switches:\n      - {switch: s, nodes: 'n[00-63]'}\n",
         jobs(100, 1, &[4], 9.0),
     );
     says(
         "site/topology.yaml, line 1: the topology t is of the kind tree, which lists no places, so no other list can be proposed",
     );
-    site(folder.path(), &torus(&NESTED), jobs(20, 1, &[4], 9.0));
+    site(&folder, &torus(&NESTED), jobs(20, 1, &[4], 9.0));
     says(
         "site/jobs.csv: 20 jobs ran, and 80 would be the fewest on which lists can be chosen and judged",
     );
@@ -226,8 +226,8 @@ fn what_cannot_be_searched_is_said_in_one_sentence() {
 
 #[test]
 fn the_history_of_the_examples_is_what_its_list_makes_of_its_jobs() {
-    let folder = tempfile::tempdir().unwrap();
-    let machine = slurm_machine(folder.path(), &torus(&ACROSS), CONF);
+    let folder = Scratch::new();
+    let machine = slurm_machine(&folder, &torus(&ACROSS), CONF);
     let stays = jobs(1_500, 1, &SIZES, 38.0);
     let rules = &SiteRules::of(&machine);
     let (machine, stays) = (&machine, &stays[..]);

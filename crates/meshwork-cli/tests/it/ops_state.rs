@@ -2,13 +2,13 @@
 //!
 //! The answers are compared with exhaustive search and with plans of a real Slurm.
 
-use crate::common;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use crate::common::{Numbers, call, meshwork, skip};
+use crate::common::backlog::completed;
+use crate::common::{Numbers, Scratch, call, fed, meshwork, put, skip};
 use meshwork::geometry::NodeSet;
 use meshwork_lab::slurm::folder::{Folder, SlurmMachine, asked};
 use meshwork_operator::defrag::{Cost, DefragTarget, defrag};
@@ -96,12 +96,12 @@ fn starts_beside(state: &MachineState, running: &[usize], job: &JobRecord) -> bo
 
 #[test]
 fn what_would_let_a_job_start_is_what_trying_everything_says() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let (mut waited, mut exact) = (0, 0);
     for (topology, sizes) in
         [(TORUS, &[1, 2, 4, 8][..]), (RINGS, &[1, 2, 3, 5]), (BLOCKS, &[1, 2, 3, 4])]
     {
-        let machine = machine(folder.path(), topology);
+        let machine = machine(&folder, topology);
         let mut numbers = Numbers(1);
         for _ in 0..60 {
             let size = sizes[1 + numbers.below(3) as usize];
@@ -170,10 +170,10 @@ fn what_would_let_a_job_start_is_what_trying_everything_says() {
 
 #[test]
 fn plans_of_moves_are_the_cheapest_of_all_and_each_step_is_legal() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let mut moved = 0;
     for (topology, sizes) in [(TORUS, &[1, 2, 4][..]), (RINGS, &[1, 2, 3]), (BLOCKS, &[1, 2, 4])] {
-        let machine = machine(folder.path(), topology);
+        let machine = machine(&folder, topology);
         let site = machine.site("");
         let mut numbers = Numbers(3);
         for round in 0..300 {
@@ -246,47 +246,36 @@ fn plans_of_moves_are_the_cheapest_of_all_and_each_step_is_legal() {
 
 #[test]
 fn what_place_shows_is_a_state() {
-    use std::io::Write;
-    let folder = tempfile::tempdir().unwrap();
-    machine(folder.path(), TORUS);
+    let folder = Scratch::new();
+    machine(&folder, TORUS);
     let asked = "{\"op\":\"allocate\",\"id\":7,\"nodes\":1}\n{\"op\":\"show\"}\n{\"op\":\"allocate\",\"id\":\"b\",\"nodes\":1}\n{\"op\":\"show\"}\n";
-    let words = ["place", "--slurm", "topology.yaml"];
-    let mut place = common::command(folder.path(), &words)
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    place.stdin.take().unwrap().write_all(asked.as_bytes()).unwrap();
-    let answers = place.wait_with_output().unwrap().stdout;
-    fs::write(folder.path().join("answers.json"), &answers).unwrap();
-    let ask = |words: &[&str]| {
-        let files = ["--topology", "topology.yaml"];
-        meshwork(&folder, &[&["ops"], words, &files].concat())
-    };
-    ask(&["defrag", "answers.json", "--shape", "4x2x1", "--json"]).succeeded();
+    let answers = fed(&folder, &["place", "--slurm", "topology.yaml"], asked);
+    put(&folder, "answers.json", answers.out);
+    let ask = |words: &str| call(&folder, &format!("ops {words} --topology topology.yaml"));
+    ask("defrag answers.json --shape 4x2x1 --json").succeeded();
     let state = MachineState::of_place(
-        SlurmMachine::read(&folder.path().join("topology.yaml"), None).unwrap(),
-        &folder.path().join("answers.json"),
+        SlurmMachine::read(&folder.join("topology.yaml"), None).unwrap(),
+        &folder.join("answers.json"),
     )
     .unwrap();
     let held: Vec<&str> = state.running.iter().map(|own| own.stay.id.as_str()).collect();
     assert_eq!(held, ["7", "b"], "the last answer counts");
-    for words in [&["explain", "answers.json", "b"][..], &["explain", "answers.json", "--all"]] {
+    for words in ["explain answers.json b", "explain answers.json --all"] {
         let said = ask(words).refused();
         let says = "error: answers.json: no job waits in an answer of `meshwork place --slurm`";
         said.err_begins(says);
     }
-    fs::write(folder.path().join("none.json"), "{\"id\":7}\n").unwrap();
-    let said = ask(&["defrag", "none.json", "--shape", "4x2x1"]);
-    let says =
-        "error: none.json: no line is an answer of `meshwork place --slurm` to {\"op\":\"show\"}\n";
-    assert_eq!((said.status, said.err.as_str()), (Some(2), says));
+    put(&folder, "none.json", "{\"id\":7}\n");
+    let said = ask("defrag none.json --shape 4x2x1").ended(2);
+    said.err_is(
+        "error: none.json: no line is an answer of `meshwork place --slurm` to {\"op\":\"show\"}\n",
+    );
 }
 
 #[test]
 fn questions_that_cannot_be_answered_get_one_sentence() {
-    let folder = tempfile::tempdir().unwrap();
-    let machine = machine(folder.path(), TORUS);
+    let folder = Scratch::new();
+    let machine = machine(&folder, TORUS);
     let runs = |id: &str, list: &str, nodes| JobRecord {
         start: Some(1000),
         end: Some(2000),
@@ -298,18 +287,18 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
     };
     let mut stays = vec![runs("a", "n[00-01]", 2), runs("b", "n[06-07]", 2), runs("c", "n08", 1)];
     stays.push(JobRecord { submit: Some(1100), ..stay(&"w", 8) });
-    Folder::write(&folder.path().join("site"), &machine, &History { stays }, &json!({})).unwrap();
+    Folder::write(&folder.join("site"), &machine, &History { stays }, &json!({})).unwrap();
     let record = |list: &str| {
         format!(
             "JobId=7 JobName=x y JobState=RUNNING StartTime=100 TimeLimit=1:00 NumNodes=1 NodeList={list}\n"
         )
     };
-    fs::write(folder.path().join("jobs.txt"), record("x1")).unwrap();
-    fs::write(folder.path().join("flat.yaml"), FLAT).unwrap();
+    put(&folder, "jobs.txt", record("x1"));
+    put(&folder, "flat.yaml", FLAT);
     let conf = "NodeName=x[1-16] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n";
-    fs::write(folder.path().join("x.conf"), conf).unwrap();
-    fs::write(folder.path().join("empty.txt"), "").unwrap();
-    fs::write(folder.path().join("other.txt"), "NodeName=n1 State=IDLE\n").unwrap();
+    put(&folder, "x.conf", conf);
+    put(&folder, "empty.txt", "");
+    put(&folder, "other.txt", "NodeName=n1 State=IDLE\n");
     for (words, says) in [
         (
             "defrag site --shape 8",
@@ -357,36 +346,30 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
             "other.txt, line 1: this is no record of `scontrol show job -o`, which begins with JobId=, nor of `squeue --json`",
         ),
     ] {
-        let said = call(&folder, &format!("ops {words}"));
-        assert_eq!((said.status, said.err), (Some(2), format!("error: {says}\n")), "{words}");
+        call(&folder, &format!("ops {words}")).ended(2).err_is(&format!("error: {says}\n"));
     }
     // Without a topology file, the machine of a slurm.conf is flat.
     let alone = conf.replace("Default=YES", "Default=YES OverSubscribe=EXCLUSIVE");
-    fs::write(folder.path().join("alone.conf"), alone).unwrap();
+    put(&folder, "alone.conf", alone);
     let waits =
         "JobId=8 JobName=x JobState=PENDING Reason=None NumNodes=16 TimeLimit=1:00 SubmitTime=50\n";
-    fs::write(folder.path().join("two.txt"), record("x1") + waits).unwrap();
+    put(&folder, "two.txt", record("x1") + waits);
     let said = call(&folder, "ops explain two.txt 8 --conf alone.conf --json");
     let json = said.json();
     assert_eq!((&json["reason"], &json["free"]), (&json!("nodes"), &json!(15)), "{json:#}");
-    let explain = |more: &[&str]| {
-        let words = ["ops", "explain", "site", "w", "--json"];
-        meshwork(&folder, &[&words[..], more].concat())
-    };
-    let said = explain(&["--at", "1200"]);
-    let json = said.json();
+    let explain = |more: &str| call(&folder, &format!("ops explain site w --json{more}"));
+    let json = explain(" --at 1200").json();
     // A date works too, in any zone. The default is the instant at which the job began to wait.
-    for same in [
-        &["--at", "1970-01-01T00:20:00"][..],
-        &["--at", "1970-01-01T01:20:00+01:00"],
-        &["--at", "1970-01-01 01:20:00", "--time-zone", "Europe/Berlin"],
-    ] {
-        let own = explain(same).json();
+    for same in ["1970-01-01T00:20:00", "1970-01-01T01:20:00+01:00"] {
+        let own = explain(&format!(" --at {same}")).json();
         assert_eq!((&own["now"], &own["starts"]), (&json["now"], &json["starts"]), "{same:?}");
     }
-    let own = explain(&[]).json();
-    assert_eq!(own["now"], json!(1100));
-    explain(&["--at", "yesterday"]).err_has("must be a number from 0 to 1e15, or a date, as 2026");
+    let zone = ["--at", "1970-01-01 01:20:00", "--time-zone", "Europe/Berlin"];
+    let own =
+        meshwork(&folder, &[&["ops", "explain", "site", "w", "--json"], &zone[..]].concat()).json();
+    assert_eq!((&own["now"], &own["starts"]), (&json["now"], &json["starts"]));
+    assert_eq!(explain("").json()["now"], json!(1100));
+    explain(" --at yesterday").err_has("must be a number from 0 to 1e15, or a date, as 2026");
     assert_eq!((&json["reason"], &json["free"]), (&json!("nodes"), &json!(7)), "{json:#}");
     assert_eq!(json["starts"]["at"], json!(2200));
     call(&folder, "ops defrag site --at 1200 --shape 2x2x1 --json").ended(0);
@@ -401,8 +384,7 @@ fn planned_starts_are_those_of_a_real_slurm() {
     let mut jobs = String::new();
     let packed = fs::read(from.join("snapshot2/show_job.txt.gz")).unwrap();
     flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut jobs).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("jobs.txt"), &jobs).unwrap();
+    let folder = Scratch::with("jobs.txt", &jobs);
     let file = |name: &str| from.join(name).display().to_string();
     // Starts that backfill plans for the first three jobs of 16 nodes: the job, the start in
     // seconds since 1970, and the nodes.
@@ -433,16 +415,12 @@ fn planned_starts_are_those_of_a_real_slurm() {
 }
 
 /// Reasons of a waiting job as text and as JSON, from Slurm's records.
-fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, Json) {
-    let folder = tempfile::tempdir().unwrap();
-    machine(folder.path(), TORUS);
-    fs::write(folder.path().join("jobs.txt"), records).unwrap();
-    fs::write(folder.path().join("nodes.txt"), nodes).unwrap();
-    let files = ["--topology", "topology.yaml", "--nodes", "nodes.txt"];
-    let words = [&["ops", "explain", "jobs.txt", job][..], &files, more].concat();
-    let said = meshwork(&folder, &words).succeeded();
-    let json = meshwork(&folder, &[&words[..], &["--json"]].concat());
-    (said.out, json.json())
+fn explained(records: &str, nodes: &str, words: &str) -> (String, Json) {
+    let folder = Scratch::new();
+    machine(&folder, TORUS);
+    put(&folder, "jobs.txt", records);
+    put(&folder, "nodes.txt", nodes);
+    both(&folder, &format!("jobs.txt --topology topology.yaml --nodes nodes.txt {words}"))
 }
 
 /// Slurm's records of a running job on one node, and of waiting jobs.
@@ -464,19 +442,19 @@ fn records(waiting: &[(u32, u32, u32, &str)]) -> String {
 #[test]
 fn times_of_a_running_machine_are_those_of_its_own_clock() {
     let jobs = records(&[(2, 9, 8, "Reason=Resources EligibleTime=2026-07-01T11:30:00")]);
-    let (text, json) = explained(&jobs, "NodeName=n11 State=IDLE\n", "2", &[]);
+    let (text, json) = explained(&jobs, "NodeName=n11 State=IDLE\n", "2");
     assert!(text.contains("job 2 waits at 2026-07-01 12:10:00 local time: "), "{text}");
     assert!(!text.contains("UTC"), "{text}");
     assert_eq!(json["time"], json!("2026-07-01 12:10:00 local time"));
     // If a time zone is given, the JSON has instants, in seconds since 1970.
-    let zone = ["--time-zone", "Europe/Berlin"];
-    let (text, json) = explained(&jobs, "NodeName=n11 State=IDLE\n", "2", &zone);
+    let zone = "2 --time-zone Europe/Berlin";
+    let (text, json) = explained(&jobs, "NodeName=n11 State=IDLE\n", zone);
     assert!(text.contains("job 2 waits at 2026-07-01 12:10:00 +02:00: "), "{text}");
     assert_eq!(json["now"], json!(1_782_900_600));
     // Seconds since 1970 need no zone.
     let epoch = "JobId=1 JobState=RUNNING StartTime=1782900000 TimeLimit=01:00:00 NumNodes=1 NodeList=n00\n\
                  JobId=2 JobState=PENDING Reason=Resources SubmitTime=1782900600 TimeLimit=01:00:00 NumNodes=12\n";
-    let (text, _) = explained(epoch, "", "2", &[]);
+    let (text, _) = explained(epoch, "", "2");
     assert!(text.contains("job 2 waits at 2026-07-01 10:10:00 UTC: "), "{text}");
 }
 
@@ -500,18 +478,18 @@ fn what_slurm_does_not_consider_is_told_slurms_own_reason() {
     ] {
         // The first job in the queue needs all free nodes; the second job could start at once.
         let jobs = records(&[(2, 9, 8, more), (3, 5, 8, "Reason=Priority")]);
-        let (text, json) = explained(&jobs, "", "2", &[]);
+        let (text, json) = explained(&jobs, "", "2");
         assert_eq!(json["reason"], json!(kind), "{more}: {text}");
         assert!(text.contains(says) && !text.contains("nodes are kept"), "{more}: {text}");
         assert!(!text.contains("starts by limits"), "{text}");
         // No nodes are kept for job 2, so job 3 waits only for its turn.
-        let (_, json) = explained(&jobs, "", "3", &[]);
+        let (_, json) = explained(&jobs, "", "3");
         assert_eq!(json["reason"], json!("turn"), "{more}: {json:#}");
     }
     // Other jobs wait for nodes or for their turn, whatever reason Slurm gave last.
     for reason in ["None", "Priority", "Resources", "No_suitable_topology_unit_found"] {
         let jobs = records(&[(2, 9, 8, &format!("Reason={reason}")), (3, 5, 8, "Reason=Priority")]);
-        let (_, json) = explained(&jobs, "", "3", &[]);
+        let (_, json) = explained(&jobs, "", "3");
         assert_eq!(json["reason"], json!("priority"), "{reason}: {json:#}");
     }
 }
@@ -532,28 +510,25 @@ fn nodes_of_reservations_and_of_the_future_are_not_free() {
             &jobs,
             &format!("NodeName=n10 State={state}\nNodeName=n11 State={state}\n"),
             "2",
-            &[],
         );
         assert_eq!(json["free"], json!(free), "{state}: {json:#}");
     }
 }
 
-/// Waiting jobs with their reasons, as text and as JSON.
-fn queue(folder: &Path, words: &[&str]) -> (String, Json) {
-    let words = [&["ops", "explain", "--all"][..], words].concat();
-    let said = meshwork(folder, &words).succeeded();
-    let json = meshwork(folder, &[&words[..], &["--json"]].concat());
-    (said.out, json.json())
+/// Answer of `ops explain` as text and as JSON.
+fn both(folder: &Path, words: &str) -> (String, Json) {
+    let said = call(folder, &format!("ops explain {words}")).succeeded();
+    (said.out, call(folder, &format!("ops explain {words} --json")).json())
 }
 
 #[test]
 fn a_long_reason_is_cut_in_the_queue_and_whole_below_it() {
-    let folder = tempfile::tempdir().unwrap();
-    machine(folder.path(), TORUS);
+    let folder = Scratch::new();
+    machine(&folder, TORUS);
     let long = "Nodes_required_for_job_are_DOWN,_DRAINED_or_reserved_for_jobs_in_higher_priority_partitions";
     let reason = format!("Reason={long} EligibleTime=2026-07-01T11:30:00");
-    fs::write(folder.path().join("jobs.txt"), records(&[(2, 9, 8, &reason)])).unwrap();
-    let (text, json) = queue(folder.path(), &["jobs.txt", "--topology", "topology.yaml"]);
+    put(&folder, "jobs.txt", records(&[(2, 9, 8, &reason)]));
+    let (text, json) = both(&folder, "--all jobs.txt --topology topology.yaml");
     let says = json["jobs"][0]["slurm"].as_str().unwrap();
     let cut: String = says.chars().take(40).collect();
     assert!(says.len() > 80 && text.contains(&format!("  {cut}…\n")), "{text}");
@@ -562,8 +537,8 @@ fn a_long_reason_is_cut_in_the_queue_and_whole_below_it() {
 
 #[test]
 fn a_queue_is_a_table_with_a_reason_for_each_job() {
-    let folder = tempfile::tempdir().unwrap();
-    machine(folder.path(), TORUS);
+    let folder = Scratch::new();
+    machine(&folder, TORUS);
     let jobs = records(&[
         (2, 9, 8, "Reason=None EligibleTime=2026-07-01T11:30:00"),
         (3, 5, 8, "Reason=None EligibleTime=2026-07-01T11:30:00"),
@@ -571,8 +546,8 @@ fn a_queue_is_a_table_with_a_reason_for_each_job() {
         (5, 3, 8, "Reason=JobHeldUser EligibleTime=2026-07-01T11:30:00"),
         (6, 2, 8, "Reason=QOSGrpNodeLimit EligibleTime=2026-07-01T11:30:00"),
     ]);
-    fs::write(folder.path().join("jobs.txt"), jobs).unwrap();
-    let (text, json) = queue(folder.path(), &["jobs.txt", "--topology", "topology.yaml"]);
+    put(&folder, "jobs.txt", jobs);
+    let (text, json) = both(&folder, "--all jobs.txt --topology topology.yaml");
     let of = |key: &str| -> Vec<&str> {
         json["jobs"].as_array().unwrap().iter().map(|own| own[key].as_str().unwrap_or("")).collect()
     };
@@ -597,8 +572,8 @@ fn a_queue_is_a_table_with_a_reason_for_each_job() {
 
 #[test]
 fn a_queue_of_squeue_in_json_is_that_of_scontrol() {
-    let folder = tempfile::tempdir().unwrap();
-    machine(folder.path(), TORUS);
+    let folder = Scratch::new();
+    machine(&folder, TORUS);
     let old = json!({ "jobs": [
         { "job_id": 1, "user_name": "ada", "job_state": "RUNNING", "submit_time": 1_782_890_000,
           "start_time": 1_782_900_000, "time_limit": 60, "node_count": 8, "nodes": "n[00-07]", "shared": "none" },
@@ -616,7 +591,7 @@ fn a_queue_of_squeue_in_json_is_that_of_scontrol() {
     let text = "JobId=1 UserId=ada(7) JobState=RUNNING SubmitTime=1782890000 StartTime=1782900000 TimeLimit=01:00:00 NumNodes=8 NodeList=n[00-07] Exclusive=NODE\n\
                 JobId=2 UserId=bo(8) JobState=PENDING Reason=Resources SubmitTime=1782900600 EligibleTime=1782900600 TimeLimit=02:00:00 NumNodes=8 Priority=9\n";
     let explained = |text: &str| -> Json {
-        fs::write(folder.path().join("jobs.txt"), text).unwrap();
+        put(&folder, "jobs.txt", text);
         call(&folder, "ops explain jobs.txt 2 --topology topology.yaml --json").succeeded().json()
     };
     let own = explained(text);
@@ -628,35 +603,28 @@ fn a_queue_of_squeue_in_json_is_that_of_scontrol() {
 
 #[test]
 fn a_limit_of_the_tables_is_a_reason_before_free_nodes() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let conf = "AccountingStorageEnforce=limits\nNodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n";
-    fs::write(folder.path().join("slurm.conf"), conf).unwrap();
-    let own = |id: &str, submit: i64, start: i64| JobRecord {
-        id: id.to_owned(),
-        attempt: 1,
+    put(&folder, "slurm.conf", conf);
+    let own = |id: usize, submit: i64, start: i64| JobRecord {
+        state: String::new(),
         user: "ada".to_owned(),
         qos: "q".to_owned(),
-        partition: "p".to_owned(),
-        submit: Some(submit),
-        eligible: Some(submit),
         start: Some(start),
         end: Some(start + 600),
-        limit: Some(900),
-        nodes: 1,
         nodelist: "n0".to_owned(),
-        exclusive: true,
-        ..JobRecord::default()
+        ..completed(id, submit, 600, 900, 1)
     };
     let reason = |second: JobRecord, table: &str| {
-        let machine = SlurmMachine::flat(&folder.path().join("slurm.conf")).unwrap();
+        let machine = SlurmMachine::flat(&folder.join("slurm.conf")).unwrap();
         let machine = machine.with_tables([("qos.txt", table.to_owned())]);
-        let stays = vec![own("1", 1_000, 1_000), second];
-        let (path, history) = (folder.path().to_owned(), History { stays });
+        let stays = vec![own(1, 1_000, 1_000), second];
+        let (path, history) = (folder.to_owned(), History { stays });
         let state = MachineState::of_history(Folder { path, machine, history }, 1_100).unwrap();
         explain(&state, "2").unwrap().reason
     };
     let limit = HeldBack { kind: "limit", says: "QOSMaxJobsPerUserLimit".to_owned() };
-    let started = own("2", 1_010, 1_600);
+    let started = own(2, 1_010, 1_600);
     // Accounting keeps the reason of the submission, so the tables decide even if it names a limit.
     let told = |reason: &str| JobRecord {
         start: None,
@@ -679,7 +647,7 @@ fn a_limit_of_the_tables_is_a_reason_before_free_nodes() {
 
 #[test]
 fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let conf = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nGresTypes=gpu\n\
                 NodeName=g[0-2] CPUs=8 RealMemory=9000 Gres=gpu:4\n\
                 PartitionName=p Nodes=g[0-2] Default=YES\n";
@@ -705,7 +673,7 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
         ("topology.yaml", "- topology: t\n  cluster_default: true\n  flat: true\n"),
         ("jobs.csv", &jobs.concat()),
     ] {
-        fs::write(folder.path().join(name), text).unwrap();
+        put(&folder, name, text);
     }
     let ask = |job: &str| -> Json {
         meshwork(&folder, &["ops", "explain", ".", job, "--at", "9", "--json"]).ended(0).json()
@@ -739,8 +707,8 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
 ///
 /// Rows of `jobs` are `id, submit, eligible, start, end, nodes, nodelist, by, priority`, where `by`
 /// is the scheduler that started the job.
-fn site_of(conf: &str, topology: &str, events: &str, jobs: &[&str]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn site_of(conf: &str, topology: &str, events: &str, jobs: &[&str]) -> Scratch {
+    let folder = Scratch::new();
     let head = "id,attempt,submit,eligible,start,end,limit,nodes,nodelist,by,user,partition,qos,priority\n";
     let row = |job: &&str| {
         let cells: Vec<&str> = job.split(',').map(str::trim).collect();
@@ -760,7 +728,7 @@ fn site_of(conf: &str, topology: &str, events: &str, jobs: &[&str]) -> tempfile:
         ("qos.txt", "Name|Priority\nq|1\n"),
         ("jobs.csv", &table),
     ] {
-        fs::write(folder.path().join(name), text).unwrap();
+        put(&folder, name, text);
     }
     folder
 }
@@ -783,7 +751,7 @@ fn a_begin_time_is_the_reason_until_a_pass_after_it() {
     let nodes = "NodeName=n[0-3] CPUs=1\n";
     let jobs = ["1,100,100,101,400,4,n[0-3],main,", "2,110,200,401,500,4,n[0-3],main,"];
     let folder = site_of(nodes, FLAT, "", &jobs);
-    let reason = |at: u32| reasons_at(folder.path(), at)[0].1.clone();
+    let reason = |at: u32| reasons_at(&folder, at)[0].1.clone();
     assert_eq!((reason(150), reason(200)), ("BeginTime".to_owned(), "BeginTime".to_owned()));
     assert_eq!(reason(210), "Resources");
 }
@@ -800,7 +768,7 @@ fn a_pass_with_recorded_starts_precedes_the_submissions_of_its_second() {
         "3,400,400,501,600,4,n[0-3],main,",
     ];
     let folder = site_of(nodes, FLAT, "", &jobs);
-    assert_eq!(reasons_at(folder.path(), 401), [("3".to_owned(), "Resources".to_owned())]);
+    assert_eq!(reasons_at(&folder, 401), [("3".to_owned(), "Resources".to_owned())]);
 }
 
 /// At an instant of a history, the priorities of jobs are computed from the tables of the history.
@@ -816,8 +784,7 @@ fn priorities_of_a_history_come_from_its_tables() {
         "3,150,150,9200,9300,4,n[0-3],main,1014",
     ];
     let folder = site_of(conf, FLAT, "Cluster|NodeName|TimeStart\nc||50\n", &jobs);
-    let order: Vec<String> =
-        reasons_at(folder.path(), 2_000).into_iter().map(|own| own.0).collect();
+    let order: Vec<String> = reasons_at(&folder, 2_000).into_iter().map(|own| own.0).collect();
     assert_eq!(order, ["3", "2"]);
 }
 
@@ -835,7 +802,7 @@ const ROW: &str = "- topology: t
 const WHOLE: &str = "NodeName=n[0-7] CPUs=1\nPartitionName=DEFAULT OverSubscribe=EXCLUSIVE\n";
 
 /// Row of eight nodes. Job 1 holds n3, and job 2 of four nodes waits from 110 to 200.
-fn row(events: &str) -> tempfile::TempDir {
+fn row(events: &str) -> Scratch {
     let jobs = ["1,100,100,100,200,1,n3,main,", "2,110,110,200,300,4,n[0-3],main,"];
     site_of(WHOLE, ROW, events, &jobs)
 }
@@ -847,16 +814,16 @@ fn nodes_that_are_down_in_a_history_are_not_free() {
     };
     let defrag = |folder: &Path| call(folder, "ops defrag . --at 150 --shape 4x1x1").out;
     let free = row("");
-    assert_eq!(explain(free.path(), "150")["reason"], "turn");
-    assert!(defrag(free.path()).contains("4x1x1 on n[4-7] is free"));
+    assert_eq!(explain(&free, "150")["reason"], "turn");
+    assert!(defrag(&free).contains("4x1x1 on n[4-7] is free"));
     let drained = row("NodeName|TimeStart|TimeEnd|State\nn6|120|180|DRAIN\nn7|120|180|DRAIN\n");
-    let json = explain(drained.path(), "150");
+    let json = explain(&drained, "150");
     assert_eq!((&json["reason"], &json["free"]), (&json!("shape"), &json!(5)), "{json:#}");
     let down: Vec<&Json> =
         json["nearest"].as_array().unwrap().iter().map(|own| &own["down"]).collect();
     assert_eq!(down, [0, 2], "{json:#}");
-    assert!(!defrag(drained.path()).contains("n[4-7]"), "{}", defrag(drained.path()));
-    assert_eq!(explain(drained.path(), "190")["reason"], "turn", "the nodes are back");
+    assert!(!defrag(&drained).contains("n[4-7]"), "{}", defrag(&drained));
+    assert_eq!(explain(&drained, "190")["reason"], "turn", "the nodes are back");
     let one = row("NodeName|TimeStart|TimeEnd|State\nn7|120|180|DOWN\n");
     call(&one, "ops explain . 2 --at 150").out_has("in the way: 1 node that is down or reserved");
 }
@@ -865,7 +832,7 @@ fn nodes_that_are_down_in_a_history_are_not_free() {
 fn nodes_of_a_reservation_in_a_history_are_not_free() {
     let folder = row("");
     let table = "ReservationName=r StartTime=120 EndTime=180 Nodes=n[6-7] NodeCnt=2\n";
-    fs::write(folder.path().join("reservations.txt"), table).unwrap();
+    put(&folder, "reservations.txt", table);
     let json = call(&folder, "ops explain . 2 --at 150 --json").json();
     assert_eq!((&json["reason"], &json["free"]), (&json!("shape"), &json!(5)), "{json:#}");
     assert_eq!(
@@ -888,7 +855,7 @@ fn a_missing_shape_is_the_reason_of_the_first_job_in_the_queue_too() {
     let expected =
         [("3", "No suitable topology unit found"), ("4", "Priority"), ("5", "PartitionNodeLimit")];
     let expected = expected.map(|(job, says)| (job.to_owned(), says.to_owned()));
-    assert_eq!(reasons_at(folder.path(), 150), expected);
+    assert_eq!(reasons_at(&folder, 150), expected);
     call(&folder, "ops explain . 3 --at 150").out_has("(No suitable topology unit found)");
     call(&folder, "ops explain . --all --at 150").out_has("Slurm's reason (modelled)");
 }
@@ -931,7 +898,7 @@ fn a_state_without_node_lists_is_refused() {
 #[test]
 fn what_the_model_leaves_out_is_said_beside_the_answer() {
     let folder = row("");
-    let conf = folder.path().join("slurm.conf");
+    let conf = folder.join("slurm.conf");
     let text = fs::read_to_string(&conf).unwrap() + "PreemptType=preempt/partition_prio\n";
     for (text, warns) in [(text.clone(), true), (text.replace("PreemptType", "#"), false)] {
         fs::write(&conf, text).unwrap();

@@ -2,12 +2,10 @@
 //!
 //! They check the predicted interval, the keys of the JSON, and the errors.
 
-use std::fs;
 use std::path::Path;
 
-use crate::common::{Said, call};
+use crate::common::{Said, Scratch, call, put, read};
 use serde_json::Value as Json;
-use tempfile::TempDir;
 
 const IMPORT: &str = "ops import --sacct sacct.txt --conf slurm.conf -o site";
 
@@ -15,7 +13,7 @@ const IMPORT: &str = "ops import --sacct sacct.txt --conf slurm.conf -o site";
 fn site(folder: &Path) {
     let conf = "NodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n\
                 PartitionName=short Nodes=ALL MaxTime=5\n";
-    fs::write(folder.join("slurm.conf"), conf).unwrap();
+    put(folder, "slurm.conf", conf);
     let mut text = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|NNodes|ReqNodes|NodeList|Reason|Exclusive|AllocTRES\n".to_owned();
     let mut job = |id: u32, submit: u32, times: &str, nodes: &str, reason: &str| {
         text.push_str(&format!(
@@ -29,18 +27,18 @@ fn site(folder: &Path) {
     job(31, 3_100, "3100|3500|COMPLETED", "n[0-3]", "");
     job(32, 3_110, "3500|3600|COMPLETED", "n[0-3]", "");
     job(33, 3_120, "None|Unknown|PENDING", "None assigned", "JobHeldUser");
-    fs::write(folder.join("sacct.txt"), text).unwrap();
+    put(folder, "sacct.txt", text);
     call(folder, IMPORT).ended(0);
 }
 
-fn when(folder: &TempDir, words: &str) -> Said {
+fn when(folder: &Scratch, words: &str) -> Said {
     call(folder, &format!("ops when site {words}"))
 }
 
 #[test]
 fn a_waiting_job_has_an_interval_and_a_held_one_a_reason() {
-    let folder = tempfile::tempdir().unwrap();
-    site(folder.path());
+    let folder = Scratch::new();
+    site(&folder);
     let said = when(&folder, "32 --at 3150 --json --cleanup 0").ended(0);
     let own = said.json();
     for key in ["earliest", "median", "latest"] {
@@ -67,11 +65,11 @@ fn a_waiting_job_has_an_interval_and_a_held_one_a_reason() {
 /// `PartitionTimeLimit`.
 #[test]
 fn a_limit_of_a_partition_has_the_word_of_the_queue() {
-    let folder = tempfile::tempdir().unwrap();
-    site(folder.path());
-    let mut text = fs::read_to_string(folder.path().join("sacct.txt")).unwrap();
+    let folder = Scratch::new();
+    site(&folder);
+    let mut text = read(&folder, "sacct.txt");
     text += "34|34|ada|short|3000|3000|None|Unknown|PENDING|10|4|4|None assigned|PartitionConfig|NODE|cpu=4,node=4\n";
-    fs::write(folder.path().join("sacct.txt"), text).unwrap();
+    put(&folder, "sacct.txt", text);
     call(&folder, IMPORT).ended(0);
     let said = when(&folder, "34 --at 3150 --json");
     let own = said.json();
@@ -84,8 +82,8 @@ fn a_limit_of_a_partition_has_the_word_of_the_queue() {
 
 #[test]
 fn wrong_questions_get_one_sentence() {
-    let folder = tempfile::tempdir().unwrap();
-    site(folder.path());
+    let folder = Scratch::new();
+    site(&folder);
     for (asked, says) in [
         ("32 --at 3550", "job 32 does not wait at"),
         ("99 --at 3150", "job 99 does not wait at"),
@@ -102,8 +100,7 @@ fn wrong_questions_get_one_sentence() {
         ),
         ("--all", "--at"),
     ] {
-        let said = when(&folder, asked);
-        assert_eq!(said.status, Some(2), "{asked}: {}", said.err);
+        let said = when(&folder, asked).ended(2);
         assert!(said.err.contains(says), "{asked}: {}", said.err);
     }
 }
@@ -113,10 +110,10 @@ fn wrong_questions_get_one_sentence() {
 /// Four times as much work arrives as can be done, and all of it precedes job 92.
 #[test]
 fn a_late_start_is_forecast_and_an_impossible_one_is_not() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let conf = "NodeName=n[0-3] CPUs=1\nPartitionName=high Nodes=ALL PriorityTier=9\n\
                 PartitionName=p Nodes=ALL Default=YES\n";
-    fs::write(folder.path().join("slurm.conf"), conf).unwrap();
+    put(&folder, "slurm.conf", conf);
     let mut text = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|NNodes|ReqNodes|NodeList|Reason|Exclusive|AllocTRES|Priority\n".to_owned();
     for id in 1..=90 {
         let (submit, start) = (1_000 + 5 * id, 1_000 + 20 * id);
@@ -130,15 +127,14 @@ fn a_late_start_is_forecast_and_an_impossible_one_is_not() {
             "{id}|{id}|bo|p|1200|1200|None|Unknown|PENDING|10|{nodes}|{nodes}|None assigned||NODE|cpu={nodes},node={nodes}|1\n"
         ));
     }
-    fs::write(folder.path().join("sacct.txt"), text).unwrap();
-    let said = call(&folder, IMPORT).ended(0);
-    said.out_has("ended       90 completed\nnot ended   2 pending\n");
+    put(&folder, "sacct.txt", text);
+    call(&folder, IMPORT).ended(0).out_has("ended       90 completed\nnot ended   2 pending\n");
     let late = when(&folder, "92 --at 1250 --json --futures 50").json();
     for key in ["earliest", "median", "latest"] {
         assert!(late[key].as_i64().is_some_and(|start| start > 1_250), "{late:#}");
     }
-    let said = when(&folder, "93 --at 1250 --futures 20");
-    said.out_has("never starts: it would not fit the empty machine");
+    when(&folder, "93 --at 1250 --futures 20")
+        .out_has("never starts: it would not fit the empty machine");
     let said = when(&folder, "93 --at 1250 --futures 20 --json");
     assert_eq!(said.json()["median"], Json::Null);
 }

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{Said, said};
+use crate::common::{Said, Scratch, put, ran, read};
 
 /// Builds and tests the example `own-strategy` offline, with its own lock file.
 ///
@@ -44,12 +44,11 @@ fn the_library_depends_on_the_model_alone() {
 #[test]
 fn a_program_with_strategies_of_its_own_has_the_whole_command() {
     let program = built();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let study =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-strategy/study.toml");
     let run = |arguments: &[&str]| -> Said {
-        let output = Command::new(&program).args(arguments).current_dir(&folder).output();
-        said(&output.expect("the program starts"))
+        ran(Command::new(&program).args(arguments).current_dir(&folder))
     };
     let ran = run(&["run", study.to_str().unwrap(), "--set", "measure.jobs=200", "--out", "out"])
         .ended(0);
@@ -62,16 +61,15 @@ fn a_program_with_strategies_of_its_own_has_the_whole_command() {
         (&["report", "out"], "written to"),
         (&["completions", "bash"], "_own__strategy()"),
     ] {
-        let answer = run(arguments);
-        assert_eq!(answer.status, Some(0), "{arguments:?}: {}", answer.err);
+        let answer = run(arguments).ended(0);
         assert!(answer.out.contains(expected), "{arguments:?}: {}", answer.out);
     }
-    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    let page = read(&folder, "out/report.html");
     assert!(page.contains("two_ends"));
     // Both strategies also decide for a state that a user has written by hand.
     let state = r#"{ "now": 10, "waiting": [{ "id": "long", "nodes": 9, "estimate": 90 },
         { "id": "short", "nodes": 4, "estimate": 5 }] }"#;
-    std::fs::write(folder.path().join("state.json"), state).unwrap();
+    put(&folder, "state.json", state);
     let own = ["--set", "scheduler=shortest_first", "--set", "allocator=two_ends"];
     let plan = ["plan", "state.json", "--study", study.to_str().unwrap()];
     let planned = run(&[&plan[..], &own[..]].concat()).ended(0);

@@ -3,11 +3,10 @@
 //! The values are zero, negative, infinite or absurdly large. Each must be refused in a sentence,
 //! or the study must run.
 
-use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{Said, command, line, meshwork, said};
+use crate::common::{Said, Scratch, command, line, meshwork, put, said};
 use meshwork::registry::{About, DefaultValue, Family, Kind, Param, Range};
 use meshwork::scenario::{MEASURE, PARAMS, SITE_FAMILY};
 use meshwork::speeds::PARAMS as SPEEDS;
@@ -185,8 +184,8 @@ fn within_a_minute(mut command: Command, what: &str) -> Said {
 
 #[test]
 fn no_number_anywhere_makes_it_panic() {
-    let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let folder = Scratch::new();
+    let write = |name: &str, text: &str| put(&folder, name, text);
     write("jobs.csv", "submit,runtime,nodes\n0,5,2\n1,5,3\n");
     write("log.swf", &(line(1, 0, 10, 4, 20) + &line(2, 5, 10, 16, 20)));
     let all = everywhere();
@@ -198,7 +197,7 @@ fn no_number_anywhere_makes_it_panic() {
         let run = |value: &str| {
             let setting = format!("{path}={value}");
             let arguments = ["run", "study.toml", "--threads", "1", "--set", &setting];
-            within_a_minute(command(folder.path(), &arguments), &setting)
+            within_a_minute(command(&folder, &arguments), &setting)
         };
         let key = path.rsplit('.').next().unwrap();
         for value in NEVER.iter().chain(&PERHAPS) {
@@ -235,8 +234,7 @@ fn no_number_anywhere_makes_it_panic() {
 
 #[test]
 fn no_number_of_a_study_makes_it_panic() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("study.toml"), toml::to_string(&base()).unwrap()).unwrap();
+    let folder = Scratch::with("study.toml", toml::to_string(&base()).unwrap());
     for key in ["replications", "precision", "min_replications", "max_replications"] {
         for value in NEVER {
             let mut settings = vec![format!("{key}={value}")];
@@ -247,8 +245,7 @@ fn no_number_of_a_study_makes_it_panic() {
             for setting in &settings {
                 arguments.extend(["--set", setting]);
             }
-            let said = meshwork(&folder, &arguments);
-            assert_eq!(said.status, Some(2), "{key} = {value}: {said:?}");
+            let said = meshwork(&folder, &arguments).ended(2);
             let beginning = format!("error: --set {key}={value}: `{key}` is ");
             said.err_begins(&beginning);
         }

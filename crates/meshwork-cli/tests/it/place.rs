@@ -2,18 +2,14 @@
 
 use crate::common;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Seek, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::{Said, command, said};
+use crate::common::{Said, Scratch, command, fed, said};
 
 fn place(arguments: &[&str], lines: &[u8]) -> Said {
-    let mut input = tempfile::tempfile().unwrap();
-    input.write_all(lines).unwrap();
-    input.rewind().unwrap();
-    let arguments: Vec<&str> = ["place"].into_iter().chain(arguments.iter().copied()).collect();
-    said(&command(Path::new("."), &arguments).stdin(input).output().unwrap())
+    fed(".", &[&["place"], arguments].concat(), lines)
 }
 
 #[test]
@@ -102,16 +98,13 @@ fn bytes_that_are_no_text_and_lines_without_end_are_refused_and_the_rest_goes_on
     let mut lines = vec![b'x'; (1 << 24) + 17];
     // The last line has no line break.
     lines.extend(b"\n\xff\xfe\n\n{\"op\":\"allocate\",\"id\":1,\"nodes\":3}");
-    let said = place(&["--machine", "flat:4"], &lines).ended(1);
-    assert_eq!(
-        said.out,
+    place(&["--machine", "flat:4"], &lines).ended(1).out_is(
         "{\"error\":\"a line has at most 16777216 bytes, this one has more\",\"line\":1}\n\
          {\"error\":\"this is not JSON (column 1)\",\"line\":2}\n\
          {\"error\":\"this line is empty, but must be an object, as in {\\\"op\\\":\\\"show\\\"}\",\"line\":3}\n\
-         {\"id\":1,\"blocks\":[{\"base\":[0],\"dims\":[3]}]}\n"
+         {\"id\":1,\"blocks\":[{\"base\":[0],\"dims\":[3]}]}\n",
     );
-    let empty = place(&["--machine", "flat:4"], b"");
-    assert_eq!((empty.status, empty.out.as_str()), (Some(0), ""));
+    place(&["--machine", "flat:4"], b"").ended(0).out_is("");
 }
 
 #[test]
@@ -142,10 +135,10 @@ fn a_wrong_machine_or_allocator_is_one_sentence() {
         ),
     ] {
         let said = place(&["--machine", machine, "--allocator", allocator], b"").refused();
-        assert_eq!(said.err, format!("error: {sentence}\n"));
+        said.err_is(&format!("error: {sentence}\n"));
     }
-    let unserved = place(&["--machine", "flat:4", "--allocator", "first_fit"], b"");
-    unserved.err_begins("error: --allocator first_fit: the allocator `first_fit` serves mesh");
+    place(&["--machine", "flat:4", "--allocator", "first_fit"], b"")
+        .err_begins("error: --allocator first_fit: the allocator `first_fit` serves mesh");
 }
 
 #[test]
@@ -164,7 +157,7 @@ fn a_full_disk_is_told() {
     // The program may end before the whole input is written to it.
     let _ = writeln!(child.stdin.take().unwrap(), "{{\"op\":\"show\"}}");
     let said = said(&child.wait_with_output().unwrap()).ended(1);
-    assert_eq!(said.err, "error: standard output cannot be written, the disk is full\n");
+    said.err_is("error: standard output cannot be written, the disk is full\n");
 }
 
 const TORUS: [&str; 2] = ["--machine", "torus:8x8x8"];
@@ -311,8 +304,8 @@ fn a_snapshot_is_gone_on_from_and_another_one_is_refused_without_a_change() {
 
 #[test]
 fn a_file_of_state_is_gone_on_from() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state.json");
+    let folder = Scratch::new();
+    let path = folder.join("state.json");
     let file = path.to_str().unwrap();
     let arguments = |machine| ["--machine", machine, "--allocator", "best_fit", "--state", file];
     let ask = |machine, lines: &str| place(&arguments(machine), lines.as_bytes());
@@ -327,20 +320,13 @@ fn a_file_of_state_is_gone_on_from() {
     let before = fs::read(&path).unwrap();
     ask("mesh:8x8", "{\"op\":\"allocate\",\"id\":\"a\",\"block\":[3,5]}\n").out_has("held already");
     assert_eq!(fs::read(&path).unwrap(), before);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
-    let other = ask("mesh:8x9", "").ended(2);
-    assert_eq!(
-        other.err,
-        format!(
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing is left beside it");
+    ask("mesh:8x9", "").ended(2).err_is(&format!(
             "error: --state {file}: the snapshot is of another pool: its `machine.dims` is [8, 8], and here [8, 9]\n"
-        )
-    );
+        ));
     fs::write(&path, "{").unwrap();
-    let damaged = ask("mesh:8x8", "");
-    assert_eq!(
-        damaged.err,
-        format!("error: --state {file}: this is not JSON (line 1, column 1)\n")
-    );
+    ask("mesh:8x8", "")
+        .err_is(&format!("error: --state {file}: this is not JSON (line 1, column 1)\n"));
     let nowhere = place(
         &["--machine", "flat:4", "--state", "none/state.json"],
         b"{\"op\":\"allocate\",\"id\":1,\"nodes\":2}\n",
@@ -355,8 +341,8 @@ fn a_file_of_state_is_gone_on_from() {
 
 #[test]
 fn jobs_on_halves_of_one_gpu_keep_their_names() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state.json");
+    let folder = Scratch::new();
+    let path = folder.join("state.json");
     let file = path.to_str().unwrap();
     let machine = "{topology='flat',processors=1,nodes=[{type='a',cpu=4,gpu=2}]}";
     let ask = |lines: &str| place(&["--machine", machine, "--state", file], lines.as_bytes());

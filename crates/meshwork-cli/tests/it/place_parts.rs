@@ -3,11 +3,11 @@
 //! The jobs are given by options of salloc.
 
 use std::fmt::Write;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::common::{call, command, examples, said, skip};
+use crate::common::{Scratch, call, examples, fed, put, skip};
 use flate2::read::GzDecoder;
 use serde_json::{Value as Json, json};
 
@@ -41,21 +41,18 @@ fn gpus(nodes: &str) -> (String, String) {
     (conf(&format!("{nodes} {kind}")), gres(nodes))
 }
 
-fn site(conf: &str, gres: &str, topology: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("slurm.conf"), conf).unwrap();
-    fs::write(folder.path().join("gres.conf"), gres).unwrap();
-    fs::write(folder.path().join("topology.conf"), topology).unwrap();
+fn site(conf: &str, gres: &str, topology: &str) -> Scratch {
+    let folder = Scratch::with("slurm.conf", conf);
+    put(&folder, "gres.conf", gres);
+    put(&folder, "topology.conf", topology);
     folder
 }
 
 /// Answers of `meshwork place`, one for each line of input.
 fn answers(folder: &Path, lines: &str) -> Vec<Json> {
-    fs::write(folder.join("questions"), lines).unwrap();
     let arguments =
         ["place", "--slurm", "topology.conf", "--conf", "slurm.conf", "--gres", "gres.conf"];
-    let input = File::open(folder.join("questions")).unwrap();
-    let said = said(&command(folder, &arguments).stdin(input).output().unwrap());
+    let said = fed(folder, &arguments, lines);
     assert_eq!(said.err, "");
     said.json_lines()
 }
@@ -98,7 +95,7 @@ fn check(conf: &str, gres: &str, topology: &str, cases: &[(&str, &str)]) {
         };
         writeln!(lines, "{line}").unwrap();
     }
-    let answers = answers(folder.path(), &lines);
+    let answers = answers(&folder, &lines);
     assert_eq!(answers.len(), cases.len());
     for ((options, expected), answer) in cases.iter().zip(&answers) {
         assert_eq!(short(answer), *expected, "{options}");
@@ -435,7 +432,7 @@ fn wrong_questions_are_refused_with_one_sentence() {
     writeln!(lines, "{}", json!({ "op": "allocate", "id": "j", "options": "-n1" })).unwrap();
     writeln!(lines, "{}", json!({ "op": "allocate", "id": "k", "nodes": 1 })).unwrap();
     writeln!(lines, "{}", json!({ "op": "show" })).unwrap();
-    let answers = answers(folder.path(), &lines);
+    let answers = answers(&folder, &lines);
     for ((options, says), answer) in cases.iter().zip(&answers) {
         let error = answer["error"].as_str().unwrap_or_default();
         assert!(error.contains(says), "{options}: {answer}");
@@ -475,7 +472,7 @@ fn enormous_numbers_never_panic() {
         }
     }
     let count = lines.lines().count();
-    assert_eq!(answers(folder.path(), &lines).len(), count);
+    assert_eq!(answers(&folder, &lines).len(), count);
 }
 
 /// Tests that a study reads the types of nodes of all partitions from Slurm's files.
@@ -488,7 +485,7 @@ fn a_study_reads_types_of_nodes_from_the_files() {
     let folder = site(conf, gres, "");
     let show = |machine: &str| {
         let study = format!("machine = {machine}\nworkload = {{ name = 'lublin', jobs = 1 }}\n");
-        fs::write(folder.path().join("study.toml"), study).unwrap();
+        put(&folder, "study.toml", study);
         call(&folder, "show study.toml")
     };
     let shown = show("{ conf = 'slurm.conf', gres = 'gres.conf', partition = '*' }");
@@ -507,12 +504,11 @@ fn a_study_reads_types_of_nodes_from_the_files() {
     assert_eq!(nodes.len(), 2);
     let alone = show("{ conf = 'slurm.conf', gres = 'gres.conf' }");
     assert!(alone.out.contains("on = \"0,1\"") && !alone.out.contains("nodes1"), "{}", alone.out);
-    fs::write(folder.path().join("topology.yaml"), "- topology: t\n  flat: true\n").unwrap();
+    put(&folder, "topology.yaml", "- topology: t\n  flat: true\n");
     show("{ slurm = 'topology.yaml', gres = 'gres.conf' }").err_has("give `machine.conf`");
     let mixed = "Name=gpu Type=a File=/dev/nvidia0\nName=gpu Type=b File=/dev/nvidia1\n";
-    fs::write(folder.path().join("gres.conf"), mixed).unwrap();
-    fs::write(folder.path().join("slurm.conf"), conf.replace("gpu:a:2", "gpu:a:1,gpu:b:1"))
-        .unwrap();
+    put(&folder, "gres.conf", mixed);
+    put(&folder, "slurm.conf", conf.replace("gpu:a:2", "gpu:a:1,gpu:b:1"));
     show("{ conf = 'slurm.conf', gres = 'gres.conf' }").err_has("GPUs of several types");
 }
 
@@ -580,7 +576,7 @@ fn recorded_decisions_on_shared_nodes_come_out_of_the_command() {
             };
             writeln!(lines, "{line}").unwrap();
         }
-        let answers = answers(folder.path(), &lines);
+        let answers = answers(&folder, &lines);
         assert_eq!(answers.len(), steps.len());
         for (step, answer) in
             steps.iter().zip(&answers).filter(|(step, _)| step.get("end").is_none())

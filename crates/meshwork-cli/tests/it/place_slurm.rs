@@ -1,10 +1,10 @@
 //! Tests of `meshwork place --slurm` and `meshwork ops check`, used as an operator uses them.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use crate::common::{Said, call, command, examples, meshwork, said, skip};
+use crate::common::{Said, Scratch, call, examples, fed, meshwork, put, skip};
 use serde_json::{Value as Json, json};
 
 /// Two rings of four nodes, the second in an unusual order, and two nodes in no ring.
@@ -18,16 +18,12 @@ fn place(folder: &Path, more: &[&str], lines: &str) -> Said {
 }
 
 fn place_with(folder: &Path, words: &[&str], lines: &str) -> Said {
-    fs::write(folder.join("questions"), lines).unwrap();
-    let arguments = [&["place"], words].concat();
-    let input = File::open(folder.join("questions")).unwrap();
-    said(&command(folder, &arguments).stdin(input).output().unwrap())
+    fed(folder, &[&["place"], words].concat(), lines)
 }
 
-fn site(topology: &str, conf: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("topology.yaml"), topology).unwrap();
-    fs::write(folder.path().join("slurm.conf"), conf).unwrap();
+fn site(topology: &str, conf: &str) -> Scratch {
+    let folder = Scratch::with("topology.yaml", topology);
+    put(&folder, "slurm.conf", conf);
     folder
 }
 
@@ -35,7 +31,7 @@ fn site(topology: &str, conf: &str) -> tempfile::TempDir {
 fn every_question_is_answered_by_a_line_with_names() {
     let folder = site(RINGS, CONF);
     let said = place(
-        folder.path(),
+        &folder,
         &[],
         r#"{"op":"allocate","id":"a","nodes":3}
 {"op":"allocate","id":7,"nodes":2,"dry":true}
@@ -100,7 +96,7 @@ fn a_job_that_shares_no_block_has_all_of_its_own() {
     let conf = "NodeName=n[00-11] CPUs=4\nPartitionName=p Nodes=ALL Default=YES Topology=racks\n";
     let folder = site(topology, conf);
     let said = place(
-        folder.path(),
+        &folder,
         &[],
         r#"{"op":"allocate","id":"a","nodes":2}
 {"op":"allocate","id":"x","nodes":1,"exclusive":"topo"}
@@ -209,7 +205,7 @@ fn the_edges_of_the_rules_are_those_of_slurm() {
     ];
     for (name, topology, conf, questions, answers) in cases {
         let folder = site(topology, &conf);
-        let said = place(folder.path(), &[], questions);
+        let said = place(&folder, &[], questions);
         assert_eq!(said.out.trim_end(), answers, "{name}\n{}", said.err);
     }
 }
@@ -217,18 +213,18 @@ fn the_edges_of_the_rules_are_those_of_slurm() {
 #[test]
 fn a_wrong_file_or_partition_is_one_sentence() {
     let folder = site(RINGS, CONF);
-    let refused = |more: &[&str]| place(folder.path(), more, "").refused().err;
+    let refused = |more: &[&str]| place(&folder, more, "").refused().err;
     assert_eq!(
         refused(&["--partition", "q"]),
         "error: --slurm slurm.conf: there is no partition q (there are: p)\n"
     );
-    fs::write(folder.path().join("topology.yaml"), "- topology: t\n  dragonfly: {}\n").unwrap();
+    put(&folder, "topology.yaml", "- topology: t\n  dragonfly: {}\n");
     assert_eq!(
         refused(&[]),
         "error: --slurm topology.yaml, line 1: this topology has none of block, flat, ring, torus3d, tree, one of which \
          says what it is (Slurm says: fatal: Failed to initialize topology plugin)\n"
     );
-    fs::remove_file(folder.path().join("topology.yaml")).unwrap();
+    fs::remove_file(folder.join("topology.yaml")).unwrap();
     assert!(refused(&[]).contains("topology.yaml: there is no such file"));
     call(&folder, "place --slurm t --machine mesh:2x2").ended(2);
     call(&folder, "place").ended(2);
@@ -245,7 +241,7 @@ fn a_check_says_whether_slurm_starts() {
     let sound = check(&["--conf", "slurm.conf"]).succeeded();
     sound.out_has("warning: topology.yaml, line 1: no ring has the nodes n[08-09]");
     sound.out_ends("Slurm starts with topology.yaml and slurm.conf: 2 warnings\n");
-    fs::write(folder.path().join("topology.yaml"), RINGS.replace("ring: b", "ring: a")).unwrap();
+    put(&folder, "topology.yaml", RINGS.replace("ring: b", "ring: a"));
     let refused = check(&["--json"]);
     assert_eq!((refused.status, refused.err.as_str()), (Some(1), ""));
     let answer = refused.json();
@@ -258,7 +254,7 @@ fn a_check_says_whether_slurm_starts() {
             "slurm": ["fatal: Ring (a) has already been defined"]
         })
     );
-    fs::remove_file(folder.path().join("topology.yaml")).unwrap();
+    fs::remove_file(folder.join("topology.yaml")).unwrap();
     check(&[]).refused();
 }
 
@@ -273,24 +269,20 @@ fn a_flat_machine_needs_its_slurm_conf_only() {
     let ending = "as far as was checked, Slurm starts with slurm.conf: 0 warnings\n";
     sound.out_ends(ending);
     assert_eq!(check(&["--conf", "slurm.conf", "--json"]).json()["file"], Json::Null);
-    let said = place_with(
-        folder.path(),
+    place_with(
+        &folder,
         &["--conf", "slurm.conf"],
         "{\"op\":\"allocate\",\"id\":\"a\",\"nodes\":3}\n{\"op\":\"show\"\n",
-    );
-    assert_eq!(
-        said.out,
+    ).out_is(
         "{\"id\":\"a\",\"nodes\":\"n[0-2]\"}\n\
-         {\"error\":\"this is not JSON: the line ends before a brace or a quote is closed\",\"line\":2}\n"
+         {\"error\":\"this is not JSON: the line ends before a brace or a quote is closed\",\"line\":2}\n",
     );
-    let given = check(&["slurm.conf"]).ended(1);
-    assert_eq!(
-        given.out,
+    check(&["slurm.conf"]).ended(1).out_is(
         "refused: slurm.conf, line 1: this is a slurm.conf, and no topology file: give it with --conf\n\n\
-         Slurm would not start with slurm.conf as its topology file: 0 warnings\n"
+         Slurm would not start with slurm.conf as its topology file: 0 warnings\n",
     );
     let tree = "TopologyPlugin=topology/tree\nNodeName=n[0-3]\nPartitionName=p Nodes=ALL\n";
-    fs::write(folder.path().join("slurm.conf"), tree).unwrap();
+    put(&folder, "slurm.conf", tree);
     let lacking = check(&["--conf", "slurm.conf"]).ended(1);
     let says = "line 1: TopologyPlugin is topology/tree, so give its topology file too";
     lacking.out_has(says);
@@ -340,7 +332,7 @@ fn recorded_decisions_come_out_of_the_command() {
             writeln!(lines, "{question}").unwrap();
             expected.push(Some(step["got"].as_str().unwrap().to_owned()));
         }
-        let said = place(folder.path(), &[], &String::from_utf8(lines).unwrap());
+        let said = place(&folder, &[], &String::from_utf8(lines).unwrap());
         for (answer, expected) in said.out.lines().zip(&expected) {
             let Some(expected) = expected else { continue };
             let answer: Json = serde_json::from_str(answer).unwrap();

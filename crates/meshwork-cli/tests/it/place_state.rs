@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use crate::common::{Said, command, said};
+use crate::common::{Said, Scratch, command, put, said};
 
 const ARGUMENTS: [&str; 5] = ["place", "--machine", "flat:8", "--state", "state.json"];
 
@@ -46,16 +46,15 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_state_has_one_writer_at_a_time_and_the_next_one_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    let (mut first, questions) = holder(path, r#"{"op":"allocate","id":"a","nodes":3}"#);
+    let folder = Scratch::new();
+    let (mut first, questions) = holder(&folder, r#"{"op":"allocate","id":"a","nodes":3}"#);
     #[cfg(unix)]
-    std::os::unix::fs::symlink("state.json", path.join("link.json")).unwrap();
+    std::os::unix::fs::symlink("state.json", folder.join("link.json")).unwrap();
     for state in ["state.json", "./state.json", "link.json"] {
         if state == "link.json" && cfg!(not(unix)) {
             continue;
         }
-        let second = ask(path, state, r#"{"op":"allocate","id":"b","nodes":3}"#).refused();
+        let second = ask(&folder, state, r#"{"op":"allocate","id":"b","nodes":3}"#).refused();
         let process = format!("process {} on ", first.id());
         assert!(
             second.err.starts_with(&format!("error: --state {state}: {process}"))
@@ -65,44 +64,41 @@ fn a_state_has_one_writer_at_a_time_and_the_next_one_goes_on() {
     }
     drop(questions);
     assert!(first.wait().unwrap().success());
-    let again = ask(path, "state.json", r#"{"op":"allocate","id":"b","nodes":3}"#);
-    assert_eq!(again.out, "{\"id\":\"b\",\"blocks\":[{\"base\":[3],\"dims\":[3]}]}\n");
-    ask(path, "state.json", r#"{"op":"show"}"#).out_has("\"free\":2,");
+    ask(&folder, "state.json", r#"{"op":"allocate","id":"b","nodes":3}"#)
+        .out_is("{\"id\":\"b\",\"blocks\":[{\"base\":[3],\"dims\":[3]}]}\n");
+    ask(&folder, "state.json", r#"{"op":"show"}"#).out_has("\"free\":2,");
     let expected = if cfg!(unix) { vec!["link.json", "state.json"] } else { vec!["state.json"] };
-    assert_eq!(names(path), expected, "nothing is left beside it");
+    assert_eq!(names(&folder), expected, "nothing is left beside it");
 }
 
 #[test]
 fn what_killed_processes_left_is_no_hindrance_and_goes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    let (mut first, _questions) = holder(path, r#"{"op":"allocate","id":"a","nodes":3}"#);
+    let folder = Scratch::new();
+    let (mut first, _questions) = holder(&folder, r#"{"op":"allocate","id":"a","nodes":3}"#);
     first.kill().unwrap();
     first.wait().unwrap();
-    assert_eq!(names(path), ["state.json", "state.json.lock"], "a lock is a name, and nobody's");
-    fs::write(path.join("state.json.123456.tmp"), "half").unwrap();
+    assert_eq!(names(&folder), ["state.json", "state.json.lock"], "a lock is a name, and nobody's");
+    put(&folder, "state.json.123456.tmp", "half");
     let others = ["other.json.123456.tmp", "state.json.tmp", "state.json.mine.tmp"];
-    others.iter().for_each(|name| fs::write(path.join(name), "not ours").unwrap());
-    ask(path, "state.json", r#"{"op":"show"}"#).out_has("\"free\":5,");
+    others.iter().for_each(|name| put(&folder, name, "not ours"));
+    ask(&folder, "state.json", r#"{"op":"show"}"#).out_has("\"free\":5,");
     assert_eq!(
-        names(path),
+        names(&folder),
         ["other.json.123456.tmp", "state.json", "state.json.mine.tmp", "state.json.tmp"]
     );
 }
 
 #[test]
 fn a_damaged_state_is_refused_and_left_as_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state.json");
-    ask(folder.path(), "state.json", r#"{"op":"allocate","id":"a","nodes":3}"#);
+    let folder = Scratch::new();
+    let path = folder.join("state.json");
+    ask(&folder, "state.json", r#"{"op":"allocate","id":"a","nodes":3}"#);
     let changed = fs::read_to_string(&path).unwrap().replace("\"base\":[0]", "\"base\":[1]");
     fs::write(&path, &changed).unwrap();
-    let said = ask(folder.path(), "state.json", r#"{"op":"show"}"#).refused();
-    assert_eq!(
-        said.err,
+    ask(&folder, "state.json", r#"{"op":"show"}"#).refused().err_is(
         "error: --state state.json: this state is damaged, or was changed by hand: its digest is \
          another; go on from a \
-         copy of it, or without the file from an empty machine\n"
+         copy of it, or without the file from an empty machine\n",
     );
     assert_eq!(fs::read_to_string(&path).unwrap(), changed);
 }

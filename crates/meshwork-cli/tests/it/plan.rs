@@ -1,10 +1,8 @@
 //! Tests of `meshwork plan`, which reads a state and prints decisions as JSON.
 
-use std::fs;
-
 use serde_json::{Value as Json, json};
 
-use crate::common::{call, meshwork};
+use crate::common::{Scratch, call, meshwork, put};
 
 const STUDY: &str = "name = 'p'\nmachine = 'mesh:4x4'\nallocator = 'first_fit'\n\
                      scheduler = 'easy'\nworkload = { name = 'lublin', load = 0.5 }\n";
@@ -16,9 +14,8 @@ const STATE: &str = r#"{ "now": 1000, "names": "n[0-15]",
 
 #[test]
 fn a_policy_decides_about_nodes_by_name() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("s.toml"), STUDY).unwrap();
-    fs::write(folder.path().join("state.json"), STATE).unwrap();
+    let folder = Scratch::with("s.toml", STUDY);
+    put(&folder, "state.json", STATE);
     let said = call(&folder, "plan state.json --study s.toml").succeeded();
     let expected = r#"{"now":1000.0,"starts":[{"id":2,"nodes":"n[8-9,12-13]"}],"reserved":[{"id":1,"nodes":"n[0-11]","at":1600.0}],"never":[3],"memory":"#;
     said.out_begins(expected);
@@ -28,10 +25,9 @@ fn a_policy_decides_about_nodes_by_name() {
 
 #[test]
 fn a_memory_continues_a_plan() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("s.toml"), STUDY).unwrap();
+    let folder = Scratch::with("s.toml", STUDY);
     let ask = |state: &Json, more: &[&str]| {
-        fs::write(folder.path().join("state.json"), state.to_string()).unwrap();
+        put(&folder, "state.json", state.to_string());
         let arguments = ["plan", "state.json", "--study", "s.toml"];
         meshwork(&folder, &[&arguments[..], more].concat())
     };
@@ -67,8 +63,7 @@ fn a_memory_continues_a_plan() {
     ] {
         let mut wrong = second.clone();
         wrong["memory"][key] = value;
-        let said = ask(&wrong, &fair);
-        assert_eq!(said.status, Some(2), "{key}");
+        let said = ask(&wrong, &fair).ended(2);
         assert!(said.err.contains(words) && said.err.lines().count() == 1, "{key}: {}", said.err);
     }
     // The machine is divided anew, so that a running job is moved.
@@ -87,10 +82,9 @@ const SHARED: &str = "name = 'p'\nworkload = 'lublin'\nscheduler = 'conservative
 
 #[test]
 fn parts_of_nodes_are_planned() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("s.toml"), SHARED).unwrap();
+    let folder = Scratch::with("s.toml", SHARED);
     let ask = |state: &Json| {
-        fs::write(folder.path().join("state.json"), state.to_string()).unwrap();
+        put(&folder, "state.json", state.to_string());
         call(&folder, "plan state.json --study s.toml")
     };
     let answer = |state: &Json| -> Json { ask(state).succeeded().json() };
@@ -157,28 +151,25 @@ fn parts_of_nodes_are_planned() {
         assert_eq!((said.status, said.err.lines().count()), (Some(2), 1), "{part}: {}", said.err);
         said.err_has(words);
     }
-    fs::write(folder.path().join("s.toml"), STUDY).unwrap();
-    let said = ask(
-        &json!({ "now": 100, "running": [running("a", 150, &json!({ "node": 0, "cpu": 1 }))] }),
-    );
-    said.err_has("the nodes of the machine have no types");
+    put(&folder, "s.toml", STUDY);
+    ask(&json!({ "now": 100, "running": [running("a", 150, &json!({ "node": 0, "cpu": 1 }))] }))
+        .err_has("the nodes of the machine have no types");
 }
 
 #[test]
 fn what_is_wrong_with_a_state_is_said_in_one_sentence() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("s.toml"), STUDY).unwrap();
+    let folder = Scratch::with("s.toml", STUDY);
     let refused = |state: &str, more: &[&str], words: &str| {
-        fs::write(folder.path().join("state.json"), state).unwrap();
+        put(&folder, "state.json", state);
         let arguments = ["plan", "state.json", "--study", "s.toml"];
         let said = meshwork(&folder, &[&arguments[..], more].concat()).refused();
         said.err_has(words);
         assert_eq!(said.err.lines().count(), 1, "{}", said.err);
     };
     let swept = format!("{STUDY}[sweep]\nscheduler = ['easy', 'fcfs']\n");
-    fs::write(folder.path().join("s.toml"), swept).unwrap();
+    put(&folder, "s.toml", swept);
     refused(STATE, &[], "a plan is made by one policy, and this study has 2 scenarios");
-    fs::write(folder.path().join("s.toml"), STUDY).unwrap();
+    put(&folder, "s.toml", STUDY);
     let easy = ["--set", "scheduler=easy"];
     for (state, words) in [
         ("[]", "state.json: this is no state"),

@@ -1,10 +1,10 @@
 //! Tests of `meshwork reproduce`, which runs built-in studies of published figures.
 
-use crate::common::{call, meshwork};
+use crate::common::{Scratch, call, meshwork, read};
 
 #[test]
 fn every_study_is_listed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let said = call(&folder, "reproduce --list").succeeded();
     for beginning in ["rsr: Chang & Mohapatra, ", "wbsm: Zhu & Lin, ", "lazy: ", "intelligent: "] {
         assert!(said.out.lines().any(|line| line.starts_with(beginning)), "{}", said.out);
@@ -12,12 +12,12 @@ fn every_study_is_listed() {
     for figure in ["  1a: ", "  5: ", "  3b: ", "  Table IV: ", "  1, 4: "] {
         assert!(said.out.lines().any(|line| line.starts_with(figure)), "{figure}: {}", said.out);
     }
-    assert!(!folder.path().join("reproduction").exists(), "a list runs nothing");
+    assert!(!folder.join("reproduction").exists(), "a list runs nothing");
 }
 
 #[test]
 fn a_figure_is_run_judged_kept_and_not_run_again() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let arguments =
         ["reproduce", "rsr", "2a", "--quick", "--set", "measure.jobs=700", "--threads", "2"];
     let first = meshwork(&folder, &arguments).succeeded();
@@ -27,9 +27,9 @@ fn a_figure_is_run_judged_kept_and_not_run_again() {
     {
         first.out_has(words);
     }
-    let kept = folder.path().join("reproduction/quick/rsr_figure_2a");
+    let kept = folder.join("reproduction/quick/rsr_figure_2a");
     let runs = std::fs::read(kept.join("runs.jsonl")).unwrap();
-    let claims = std::fs::read_to_string(kept.join("claims.csv")).unwrap();
+    let claims = read(&kept, "claims.csv");
     assert!(claims.starts_with("claim,source,metric,verdict,needed,hold,fail,open,detail\n"));
     let again = meshwork(&folder, &arguments);
     assert_eq!(again.out, first.out);
@@ -45,7 +45,7 @@ fn a_figure_is_run_judged_kept_and_not_run_again() {
 /// Network settings that a paper leaves open are printed with its figure.
 #[test]
 fn the_network_of_a_figure_is_printed_as_it_is() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let said = call(
         &folder,
         "reproduce noncontiguous 5 --quick --set measure.jobs=20 --set network.buffer=8",
@@ -67,7 +67,7 @@ fn the_network_of_a_figure_is_printed_as_it_is() {
 
 #[test]
 fn a_study_whose_log_is_missing_is_left_out_with_a_word() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let arguments =
         ["reproduce", "intelligent", "Table IV", "--quick", "--set", "workload.path=none.swf"];
     let said = meshwork(&folder, &arguments).ended(0);
@@ -78,7 +78,7 @@ fn a_study_whose_log_is_missing_is_left_out_with_a_word() {
 
 #[test]
 fn a_request_that_is_wrong_is_one_sentence() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     for (arguments, sentence) in [
         (
             &["reproduce", "rrs"][..],
@@ -92,8 +92,7 @@ fn a_request_that_is_wrong_is_one_sentence() {
              9007199254740992\n",
         ),
     ] {
-        let said = meshwork(&folder, arguments);
-        assert_eq!((said.status, said.err.as_str()), (Some(2), sentence));
-        assert!(!folder.path().join("reproduction").exists());
+        meshwork(&folder, arguments).ended(2).err_is(sentence);
+        assert!(!folder.join("reproduction").exists());
     }
 }

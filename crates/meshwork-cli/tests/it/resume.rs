@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::common::{call, command, meshwork, said};
+use crate::common::{Scratch, call, command, meshwork, put, read, said};
 
 /// 40 runs, each long enough that the command can be killed during it.
 const STUDY: &str = "
@@ -33,26 +33,25 @@ fn lines(folder: &Path) -> usize {
 }
 
 fn tables(folder: &Path) -> [String; 2] {
-    ["summary.csv", "comparison.csv"].map(|name| fs::read_to_string(folder.join(name)).unwrap())
+    ["summary.csv", "comparison.csv"].map(|name| read(folder, name))
 }
 
 #[test]
 fn a_killed_sweep_goes_on_where_it_stopped() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("study.toml"), STUDY).unwrap();
+    let folder = Scratch::with("study.toml", STUDY);
     let run = |out: &str, threads: &str| {
         let arguments = ["run", "study.toml", "--out", out, "--threads", threads];
         let said = meshwork(&folder, &arguments).succeeded();
         said.out.replace(out, "OUT")
     };
     let undisturbed = run("undisturbed", "2");
-    assert_eq!(lines(&folder.path().join("undisturbed")), RUNS);
+    assert_eq!(lines(&folder.join("undisturbed")), RUNS);
     let mut was_interrupted = false;
     for wanted in [1, 7, 20] {
         let name = format!("killed{wanted}");
-        let out = folder.path().join(&name);
+        let out = folder.join(&name);
         let arguments = ["run", "study.toml", "--out", &name, "--threads", "2"];
-        let mut child = command(folder.path(), &arguments).stdout(Stdio::null()).spawn().unwrap();
+        let mut child = command(&folder, &arguments).stdout(Stdio::null()).spawn().unwrap();
         while lines(&out) < wanted && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -65,7 +64,7 @@ fn a_killed_sweep_goes_on_where_it_stopped() {
         let torn = fs::OpenOptions::new().append(true).open(out.join("runs.jsonl"));
         std::io::Write::write_all(&mut torn.unwrap(), b"{\"key\":\"0a").unwrap();
         assert_eq!(run(&name, "1"), undisturbed, "after {kept} runs");
-        assert_eq!(tables(&out), tables(&folder.path().join("undisturbed")), "after {kept} runs");
+        assert_eq!(tables(&out), tables(&folder.join("undisturbed")), "after {kept} runs");
         assert_eq!(lines(&out), RUNS);
     }
     assert!(was_interrupted, "every sweep was done before it was killed");
@@ -80,12 +79,11 @@ fn signal(child: &std::process::Child, signal: &str) {
 #[test]
 #[cfg(unix)]
 fn a_signal_stops_between_two_runs_and_what_is_kept_is_said() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("study.toml"), STUDY).unwrap();
+    let folder = Scratch::with("study.toml", STUDY);
     for (name, status) in [("TERM", 75), ("INT", 130)] {
-        let out = folder.path().join(name);
+        let out = folder.join(name);
         let arguments = ["run", "study.toml", "--out", name, "--threads", "1"];
-        let mut child = command(folder.path(), &arguments);
+        let mut child = command(&folder, &arguments);
         let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         while lines(&out) < 2 {
             std::thread::sleep(Duration::from_millis(1));
@@ -106,7 +104,7 @@ fn a_signal_stops_between_two_runs_and_what_is_kept_is_said() {
         // A signal that comes before the command handles it ends the command as usual.
         let stopped = [100, 1000, 10_000].into_iter().find_map(|wait| {
             let arguments = ["run", "study.toml", "--set", "replications=100000"];
-            let mut child = command(folder.path(), &arguments);
+            let mut child = command(&folder, &arguments);
             let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             std::thread::sleep(Duration::from_millis(wait));
             signal(&child, name);
@@ -120,16 +118,15 @@ fn a_signal_stops_between_two_runs_and_what_is_kept_is_said() {
 
 #[test]
 fn a_garbled_line_is_set_aside_and_run_again() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("study.toml"), STUDY.replace("3000", "100")).unwrap();
+    let folder = Scratch::with("study.toml", STUDY.replace("3000", "100"));
     let run = || call(&folder, "run study.toml --out out");
     let first = run().ended(0);
-    let out = folder.path().join("out");
+    let out = folder.join("out");
     let before = tables(&out);
-    let text = fs::read_to_string(out.join("runs.jsonl")).unwrap();
+    let text = read(&out, "runs.jsonl");
     let mut lines: Vec<&str> = text.lines().collect();
     lines[2] = "no run at all";
-    fs::write(out.join("runs.jsonl"), lines.join("\n") + "\n").unwrap();
+    put(&out, "runs.jsonl", lines.join("\n") + "\n");
     let again = run().ended(0);
     assert_eq!(
         again.err,
@@ -137,23 +134,20 @@ fn a_garbled_line_is_set_aside_and_run_again() {
          run again\n"
     );
     assert_eq!((again.out, tables(&out)), (first.out, before));
-    assert_eq!(fs::read_to_string(out.join("runs.garbled")).unwrap(), "no run at all\n");
-    let checked = call(&folder, "check out --sample 5").ended(0);
-    assert_eq!(
-        checked.out,
-        "out: 5 of 40 stored runs replayed, 5 the same, 0 different, 0 failed\n"
-    );
+    assert_eq!(read(&out, "runs.garbled"), "no run at all\n");
+    let said = call(&folder, "check out --sample 5").ended(0);
+    said.out_is("out: 5 of 40 stored runs replayed, 5 the same, 0 different, 0 failed\n");
 }
 
 #[test]
 fn a_check_finds_a_result_that_was_changed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let study = "[machine]\ntopology = 'flat'\nprocessors = 4\n[workload]\nname = 'synthetic'\n\
                  load = 0.5\nsizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }\n\
                  [measure]\njobs = 100\nmetrics = ['finished']\n";
-    fs::write(folder.path().join("study.toml"), study).unwrap();
+    put(&folder, "study.toml", study);
     call(&folder, "run study.toml --out out").ended(0);
-    let runs = folder.path().join("out/runs.jsonl");
+    let runs = folder.join("out/runs.jsonl");
     let text = fs::read_to_string(&runs).unwrap();
     let changed = text.replace("\"finished\":100,", "\"finished\":101,");
     assert_ne!(text, changed, "{text}");
@@ -192,17 +186,16 @@ seed = [10, 20, 30, 40, 50, 60]
 
 #[test]
 fn a_race_killed_fifty_times_gives_the_same_bytes() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("race.toml"), RACE).unwrap();
+    let folder = Scratch::with("race.toml", RACE);
     let arguments = |out: &'static str| {
         ["choose", "race.toml", "--within", "6%", "--threads", "2", "--quiet", "--out", out]
     };
     let undisturbed = meshwork(&folder, &arguments("undisturbed")).succeeded();
-    let killed = folder.path().join("killed");
+    let killed = folder.join("killed");
     let mut draws = meshwork::rng::Stream::new(1, 0, "kills");
     for kill in 0..50 {
         let mut child =
-            command(folder.path(), &arguments("killed")).stdout(Stdio::null()).spawn().unwrap();
+            command(&folder, &arguments("killed")).stdout(Stdio::null()).spawn().unwrap();
         // Some processes are killed before they add a run, or while they begin.
         let wanted = lines(&killed) + draws.below(4) as usize;
         while lines(&killed) < wanted && child.try_wait().unwrap().is_none() {
@@ -217,7 +210,7 @@ fn a_race_killed_fifty_times_gives_the_same_bytes() {
     assert!(kept > 0 && kept < lines(&killed), "{kept} of {}", lines(&killed));
     assert_eq!(said.out.replace("killed", "undisturbed"), undisturbed.out);
     for name in ["choice.json", "winner.toml", "runs.jsonl", "experiment.toml"] {
-        let bytes = |out: &str| fs::read(folder.path().join(out).join(name)).unwrap();
+        let bytes = |out: &str| fs::read(folder.join(out).join(name)).unwrap();
         assert!(bytes("killed") == bytes("undisturbed"), "{name}");
     }
 }

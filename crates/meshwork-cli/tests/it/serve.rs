@@ -3,13 +3,13 @@
 use std::fs;
 
 use crate::common::serving::{LONG, SHORT, Serving, arguments, study};
-use crate::common::{call, examples, meshwork};
+use crate::common::{Scratch, call, examples, meshwork, read};
 use serde_json::Value as Json;
 
 #[test]
 fn the_page_fills_in_while_the_study_runs() {
-    let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), LONG, &["--threads", "1", "--serve"]);
+    let folder = Scratch::new();
+    let serving = Serving::start(&folder, LONG, &["--threads", "1", "--serve"]);
     let (head, page) = serving.get("/", "");
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("text/html"), "{head}");
     assert!(page.contains("connect-src 'self'") && page.contains("id=\"live-machine\""));
@@ -40,8 +40,8 @@ fn the_page_fills_in_while_the_study_runs() {
 
 #[test]
 fn the_last_state_is_the_whole_report_and_stays_where_it_is_to_stay() {
-    let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), SHORT, &["--out", "out", "--serve=stay"]);
+    let folder = Scratch::new();
+    let serving = Serving::start(&folder, SHORT, &["--out", "out", "--serve=stay"]);
     let now = serving.once("/machine.json", |now| now["ended"] == true);
     assert_eq!((&now["done"], &now["total"], &now["failed"]), (&16.into(), &16.into(), &0.into()));
     let (head, body) = serving.get("/report.json", "");
@@ -51,7 +51,7 @@ fn the_last_state_is_the_whole_report_and_stays_where_it_is_to_stay() {
     assert!(known.0.starts_with("HTTP/1.1 304") && known.1.is_empty(), "{known:?}");
     // Every mean of the summary is in the plots.
     let data = serde_json::from_str::<Json>(&body).unwrap()["data"].to_string();
-    let summary = fs::read_to_string(folder.path().join("out/summary.csv")).unwrap();
+    let summary = read(&folder, "out/summary.csv");
     let mut means = 0;
     for line in summary.lines().skip(1) {
         let mean = line.split(',').nth(3).unwrap();
@@ -63,7 +63,7 @@ fn the_last_state_is_the_whole_report_and_stays_where_it_is_to_stay() {
 
 #[test]
 fn results_are_the_same_bytes_with_and_without_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let file = study();
     let with = meshwork(
         &folder,
@@ -75,12 +75,12 @@ fn results_are_the_same_bytes_with_and_without_it() {
     assert_eq!(with.out.replace("to with:", "to without:"), without.out);
     assert!(with.err.starts_with("Watch at http://127.0.0.1:") && with.err.lines().count() == 1);
     for name in ["summary.csv", "comparison.csv", "experiment.toml", "asked.toml"] {
-        let read = |of: &str| fs::read(folder.path().join(of).join(name)).unwrap();
+        let read = |of: &str| fs::read(folder.join(of).join(name)).unwrap();
         assert_eq!(read("with"), read("without"), "{name}");
     }
     // Runs are stored in the order in which they ended.
     let runs = |of: &str| {
-        let text = fs::read_to_string(folder.path().join(of).join("runs.jsonl")).unwrap();
+        let text = fs::read_to_string(folder.join(of).join("runs.jsonl")).unwrap();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         lines.sort();
         lines
@@ -90,28 +90,28 @@ fn results_are_the_same_bytes_with_and_without_it() {
 
 #[test]
 fn several_studies_share_a_page_and_a_wrong_word_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let (load, other) = (study(), examples().join("precision.toml").display().to_string());
     let said = meshwork(
         &folder,
         &["run", &load, &other, "--set", "measure.jobs=300", "--quiet", "--serve"],
-    );
-    assert_eq!((said.status, said.out.as_str()), (Some(0), ""));
+    )
+    .ended(0);
+    said.out_is("");
     meshwork(&folder, &["run", &load, "--serve=always"]).ended(2).err_has("auto, once, stay");
-    let nothing = call(&folder, "run none.toml --serve");
-    assert_eq!(nothing.err, "error: none.toml: there is no such file\n");
+    call(&folder, "run none.toml --serve").err_is("error: none.toml: there is no such file\n");
 }
 
 #[test]
 fn the_report_of_a_folder_that_is_filling_fills() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let file = study();
     let shard = |index: &str| {
         let more = ["--out", "S", "--shard", index, "--threads", "1", "--quiet"];
         meshwork(&folder, &arguments(&file, SHORT, &more)).succeeded();
     };
     shard("0/2");
-    let serving = Serving::of(folder.path(), &["report", "S", "--serve=stay"]);
+    let serving = Serving::of(&folder, &["report", "S", "--serve=stay"]);
     let now = serving.json("/machine.json");
     let done = now["done"].as_u64().unwrap();
     assert_eq!((&now["total"], &now["ended"]), (&16.into(), &false.into()));

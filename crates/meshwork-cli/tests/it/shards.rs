@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Said, call, command, meshwork};
+use crate::common::{Said, Scratch, call, command, meshwork, put, read};
 use meshwork::rng::Stream;
 
 /// 36 runs of a few milliseconds each, some much longer than others.
@@ -53,10 +53,8 @@ metrics = ['wait', 'turnaround']
 'workload.load' = [0.1, 0.3, 0.5, 0.6]
 ";
 
-fn begin(text: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("study.toml"), text).unwrap();
-    folder
+fn begin(text: &str) -> Scratch {
+    Scratch::with("study.toml", text)
 }
 
 fn local(folder: &Path) {
@@ -95,20 +93,19 @@ fn collected(folder: &Path) -> Said {
 fn shards_give_the_bytes_of_one_process() {
     for (text, of) in [(STUDY, 4), (PRECISE, 3)] {
         let folder = begin(text);
-        let folder = folder.path();
-        local(folder);
+        local(&folder);
         for index in (0..of).rev() {
-            let said = shard(folder, &format!("{index}/{of}")).succeeded();
+            let said = shard(&folder, &format!("{index}/{of}")).succeeded();
             said.out_begins(&format!("shard {index}/{of}: "));
         }
-        let said = collected(folder).succeeded();
+        let said = collected(&folder).succeeded();
         said.out_ends(" collected, 0 missing, 0 failed\n");
         assert_same(&folder.join("shared"), &folder.join("local"));
         assert!(!folder.join("shared/runs").exists(), "segments are not needed any more");
         // Collecting again is harmless, and a shard that is started again has nothing to do.
-        assert_eq!(collected(folder).out, said.out);
-        shard(folder, &format!("0/{of}")).ended(0).out_has(" of them before");
-        assert_eq!(collected(folder).out, said.out);
+        assert_eq!(collected(&folder).out, said.out);
+        shard(&folder, &format!("0/{of}")).ended(0).out_has(" of them before");
+        assert_eq!(collected(&folder).out, said.out);
         assert_same(&folder.join("shared"), &folder.join("local"));
     }
 }
@@ -116,32 +113,31 @@ fn shards_give_the_bytes_of_one_process() {
 #[test]
 fn a_folder_that_is_still_filling_is_reported_and_finished_by_anyone() {
     let folder = begin(STUDY);
-    let folder = folder.path();
-    local(folder);
-    shard(folder, "1/3");
-    let said = call(folder, "status shared --json");
+    local(&folder);
+    shard(&folder, "1/3");
+    let said = call(&folder, "status shared --json");
     assert_eq!((said.status, said.err.as_str()), (Some(3), ""));
     let object = said.json();
     let number = |key: &str| object[key].as_u64().unwrap();
     assert_eq!((number("total"), number("running"), number("failed")), (RUNS as u64, 0, 0));
     assert!(number("done") > 0 && number("missing") == RUNS as u64 - number("done"), "{object}");
-    let said = call(folder, "status shared");
+    let said = call(&folder, "status shared");
     let begin = format!("shared: {} of 36 runs done, 0 running, ", number("done"));
     said.out_begins(&begin);
     // Write the report before the shards are collected, and again after that.
     for _ in 0..2 {
-        call(folder, "report shared --jobs 0").succeeded();
-        let page = fs::read_to_string(folder.join("shared/report.html")).unwrap();
+        call(&folder, "report shared --jobs 0").succeeded();
+        let page = read(&folder, "shared/report.html");
         let missing = number("missing");
         assert!(
             page.contains(&format!("{missing} of")) || page.contains(&format!("{missing} runs"))
         );
         fs::remove_file(folder.join("shared/report.html")).unwrap();
-        collected(folder).ended(3).out_has("\nmissing: scenario ");
+        collected(&folder).ended(3).out_has("\nmissing: scenario ");
         assert!(!folder.join("shared/summary.csv").exists(), "no table of what is not whole");
     }
     // One process does the rest without repeating completed runs, and the bytes are the same.
-    call(folder, "run study.toml --out shared --quiet").succeeded();
+    call(&folder, "run study.toml --out shared --quiet").succeeded();
     assert_same(&folder.join("shared"), &folder.join("local"));
     assert!(!folder.join("shared/runs").exists());
 }
@@ -176,9 +172,8 @@ fn killed(folder: &Path, shard: &str, after: usize) -> usize {
 #[test]
 fn killed_shards_lose_nothing_that_ended() {
     let folder = begin(STUDY);
-    let folder = folder.path();
-    local(folder);
-    let ended = killed(folder, "0/2", 2) + killed(folder, "0/2", 1);
+    local(&folder);
+    let ended = killed(&folder, "0/2", 2) + killed(&folder, "0/2", 1);
     assert!(ended >= 3, "{ended}");
     // A torn line and an empty segment (file with the runs of one process), as kills may leave
     // them.
@@ -187,14 +182,14 @@ fn killed_shards_lose_nothing_that_ended() {
     let mut text = fs::read(&torn).unwrap();
     text.extend_from_slice(b"{\"key\":\"0a");
     fs::write(&torn, text).unwrap();
-    fs::write(runs.join("1of2.elsewhere-1.jsonl.part"), "").unwrap();
-    let said = shard(folder, "0/2").succeeded();
+    put(&runs, "1of2.elsewhere-1.jsonl.part", "");
+    let said = shard(&folder, "0/2").succeeded();
     let reused: usize =
         said.out.split(" ended, ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!(reused >= ended, "{}", said.out);
-    collected(folder).ended(3);
-    shard(folder, "1/2").ended(0);
-    collected(folder).ended(0);
+    collected(&folder).ended(3);
+    shard(&folder, "1/2").ended(0);
+    collected(&folder).ended(0);
     assert_same(&folder.join("shared"), &folder.join("local"));
     assert!(!runs.exists(), "what was torn is of no use either");
 }
@@ -241,7 +236,6 @@ fn random_kills(kills: u64, replications: u64) {
     let text = STUDY.replace("replications = 3", &format!("replications = {replications}"));
     let text = text.replace("[50, 400, 1000]", "[50, 100, 200]");
     let folder = begin(&text);
-    let folder = folder.path();
     let mut chance = Stream::new(7, kills, "kills");
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     // Estimated time from the start of a process to its first write. Kills fall before, at and
@@ -249,22 +243,22 @@ fn random_kills(kills: u64, replications: u64) {
     let mut first_word = Duration::from_millis(50);
     for kill in 0..kills {
         let shard = format!("{}/3", (chance.unit() * 3.0) as u64);
-        let mut copies = vec![started(folder, &shard)];
+        let mut copies = vec![started(&folder, &shard)];
         if chance.unit() < 0.1 {
-            copies.push(started(folder, &shard));
+            copies.push(started(&folder, &shard));
         }
         // Every second kill comes at a random instant, or earlier if enough runs are completed. The
         // other kills wait for completed runs.
         let wait = first_word.mul_f64(2.0 * chance.unit());
         let latest = (kill % 2 == 1).then(|| Instant::now() + wait);
-        wait_for(folder, &mut copies, (chance.unit() * 4.0) as usize, latest);
+        wait_for(&folder, &mut copies, (chance.unit() * 4.0) as usize, latest);
         for copy in &mut copies {
             copy.kill().unwrap();
             copy.wait().unwrap();
         }
         let is_doubled = copies.len() > 1;
         let mut wrote = false;
-        for (name, keys) in segments_of(folder, &copies) {
+        for (name, keys) in segments_of(&folder, &copies) {
             for key in keys {
                 wrote = true;
                 let before = seen.insert(key, name.clone());
@@ -274,16 +268,16 @@ fn random_kills(kills: u64, replications: u64) {
         let factor = if wrote { 0.97 } else { 1.03 };
         first_word = first_word.mul_f64(factor).min(Duration::from_secs(2));
         if kill % 100 == 99 {
-            assert_eq!(collected(folder).status, Some(3), "after {kill} kills");
+            assert_eq!(collected(&folder).status, Some(3), "after {kill} kills");
         }
     }
     let total = 12 * replications as usize;
     assert!(!seen.is_empty() && seen.len() < total, "{} of {total}: all in the middle", seen.len());
     for index in 0..3 {
-        shard(folder, &format!("{index}/3")).ended(0);
+        shard(&folder, &format!("{index}/3")).ended(0);
     }
-    collected(folder).ended(0);
-    local(folder);
+    collected(&folder).ended(0);
+    local(&folder);
     assert_same(&folder.join("shared"), &folder.join("local"));
 }
 
@@ -301,18 +295,17 @@ fn a_thousand_random_kills_lose_and_double_nothing() {
 #[test]
 fn two_copies_of_a_shard_at_once_give_the_same() {
     let folder = begin(STUDY);
-    let folder = folder.path();
-    local(folder);
-    let mut copies = ["0/2", "0/2", "1/2", "0/1"].map(|shard| started(folder, shard));
+    local(&folder);
+    let mut copies = ["0/2", "0/2", "1/2", "0/1"].map(|shard| started(&folder, shard));
     // Collect the results repeatedly while the processes run.
     while copies.iter_mut().any(|copy| copy.try_wait().unwrap().is_none()) {
         if folder.join("shared/experiment.toml").exists() {
-            let said = collected(folder);
+            let said = collected(&folder);
             assert!(matches!(said.status, Some(0 | 3)), "{}", said.err);
         }
     }
     assert!(copies.iter_mut().all(|copy| copy.wait().unwrap().success()));
-    collected(folder).ended(0);
+    collected(&folder).ended(0);
     assert_same(&folder.join("shared"), &folder.join("local"));
 }
 
@@ -320,25 +313,24 @@ fn two_copies_of_a_shard_at_once_give_the_same() {
 fn a_budget_or_a_signal_ends_a_shard_between_two_runs() {
     let text = STUDY.replace("[50, 400, 1000]", "[3000, 4000, 5000]").replace("[8, 8]", "[16, 16]");
     let folder = begin(&text);
-    let folder = folder.path();
-    local(folder);
+    local(&folder);
     let arguments = ["run", "study.toml", "--out", "shared", "--shard", "0/1", "--threads", "1"];
     let budget = [&arguments[..], &["--time-budget", "1s"]].concat();
     let mut statuses = Vec::new();
     for _ in 0..200 {
-        statuses.push(meshwork(folder, &budget).status);
+        statuses.push(meshwork(&folder, &budget).status);
         if statuses.last() == Some(&Some(0)) {
             break;
         }
     }
     assert_eq!(statuses.pop(), Some(Some(0)));
     assert!(statuses.iter().all(|status| *status == Some(75)), "{statuses:?}");
-    collected(folder).ended(0);
+    collected(&folder).ended(0);
     assert_same(&folder.join("shared"), &folder.join("local"));
     #[cfg(unix)]
     {
         fs::remove_dir_all(folder.join("shared")).unwrap();
-        let mut child = command(folder, &arguments).stdout(Stdio::null()).spawn().unwrap();
+        let mut child = command(&folder, &arguments).stdout(Stdio::null()).spawn().unwrap();
         while !folder.join("shared/runs").exists() {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -352,7 +344,7 @@ fn a_budget_or_a_signal_ends_a_shard_between_two_runs() {
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
             .collect();
         assert!(names.len() == 1 && names[0].ends_with(".jsonl"), "it has ended: {names:?}");
-        collected(folder).ended(3);
+        collected(&folder).ended(3);
     }
 }
 
@@ -361,13 +353,12 @@ fn a_local_run_stops_after_its_budget_and_goes_on() {
     let folder = begin(
         &STUDY.replace("[50, 400, 1000]", "[3000, 4000, 5000]").replace("[8, 8]", "[16, 16]"),
     );
-    let folder = folder.path();
-    local(folder);
+    local(&folder);
     let mut status = Some(75);
     let mut stops = 0;
     while status == Some(75) && stops < 200 {
-        status =
-            call(folder, "run study.toml --out shared --time-budget 1s --quiet --threads 1").status;
+        status = call(&folder, "run study.toml --out shared --time-budget 1s --quiet --threads 1")
+            .status;
         stops += 1;
     }
     assert_eq!(status, Some(0));
@@ -377,9 +368,8 @@ fn a_local_run_stops_after_its_budget_and_goes_on() {
 #[test]
 fn two_results_for_one_run_are_named_both() {
     let folder = begin(STUDY);
-    let folder = folder.path();
     for index in 0..2 {
-        shard(folder, &format!("{index}/2"));
+        shard(&folder, &format!("{index}/2"));
     }
     let runs = folder.join("shared/runs");
     let segment = fs::read_dir(&runs).unwrap().flatten().next().unwrap().path();
@@ -387,8 +377,8 @@ fn two_results_for_one_run_are_named_both() {
     let line = text.lines().find(|line| line.starts_with("{\"key\"")).unwrap();
     let number = 1 + text.lines().position(|own| own == line).unwrap();
     let changed = line.replacen("\"end\":", "\"end\":1", 1);
-    fs::write(runs.join("9of9.other.jsonl"), format!("{changed}\n")).unwrap();
-    let said = collected(folder).ended(2);
+    put(&runs, "9of9.other.jsonl", format!("{changed}\n"));
+    let said = collected(&folder).ended(2);
     let key = &line[8..40];
     let name = segment.file_name().unwrap().to_string_lossy();
     said.err_begins(&format!(
@@ -400,8 +390,7 @@ fn two_results_for_one_run_are_named_both() {
 #[test]
 fn a_run_that_fails_stops_no_other_and_is_told() {
     let folder = begin(STUDY);
-    let folder = folder.path();
-    shard(folder, "0/1");
+    shard(&folder, "0/1");
     // The record of a failed run in a segment.
     let failed =
         "{\"failed\":{\"scenario\":0,\"replication\":1,\"message\":\"no disk\",\"at\":1.0}}\n";
@@ -414,24 +403,23 @@ fn a_run_that_fails_stops_no_other_and_is_told() {
     let at = lines.iter().position(|line| of_first.iter().all(|part| line.contains(part))).unwrap();
     lines.remove(at);
     fs::write(&segment, format!("{}\n{failed}", lines.join("\n"))).unwrap();
-    let said = collected(folder).ended(1);
+    let said = collected(&folder).ended(1);
     said.out_has("0 missing, 1 failed");
     said.err_has("replication 2 failed: no disk");
     // A failed run is neither completed nor missing.
-    let status = call(folder, "status shared").ended(1);
+    let status = call(&folder, "status shared").ended(1);
     status.out_begins("shared: 35 of 36 runs done, 0 running, 0 missing, 1 failed");
     // The failed run stays reported, and is run again on request.
-    assert_eq!(collected(folder).err, said.err);
-    shard(folder, "0/1").ended(0);
-    collected(folder).ended(0);
+    assert_eq!(collected(&folder).err, said.err);
+    shard(&folder, "0/1").ended(0);
+    collected(&folder).ended(0);
 }
 
 #[test]
 fn wrong_requests_get_a_sentence() {
     let folder = begin(STUDY);
-    let folder = folder.path();
-    fs::write(folder.join("other.toml"), STUDY.replace("0.2", "0.3")).unwrap();
-    shard(folder, "0/4");
+    put(&folder, "other.toml", STUDY.replace("0.2", "0.3"));
+    shard(&folder, "0/4");
     for (arguments, sentence) in [
         (
             "run study.toml --out shared --shard 5/4",
@@ -464,8 +452,7 @@ fn wrong_requests_get_a_sentence() {
             "study.toml:2: this is no line of a deal of this study",
         ),
     ] {
-        let said = call(folder, arguments);
-        assert_eq!(said.status, Some(2), "{arguments}: {}", said.err);
+        let said = call(&folder, arguments).ended(2);
         assert!(said.err.starts_with(&format!("error: {sentence}")), "{arguments}: {}", said.err);
     }
     // Pretend that another build of the program started the sweep.
@@ -473,8 +460,7 @@ fn wrong_requests_get_a_sentence() {
     let text = fs::read_to_string(&asked).unwrap();
     let build = text.lines().find(|line| line.starts_with("build = ")).unwrap();
     fs::write(&asked, text.replace(build, "build = \"0123456789abcdef0123456789abcdef\"")).unwrap();
-    let said = shard(folder, "1/4").ended(2);
-    said.err_begins(
+    shard(&folder, "1/4").ended(2).err_begins(
         "error: shared: another build of the program began this sweep (01234567, and this is ",
     );
     fs::write(&asked, &text).unwrap();
@@ -488,7 +474,7 @@ fn wrong_requests_get_a_sentence() {
         format!("{line}\n")
     };
     fs::write(&segment, text.lines().enumerate().map(half).collect::<String>()).unwrap();
-    let said = collected(folder).ended(3);
+    let said = collected(&folder).ended(3);
     let name = segment.file_name().unwrap().to_string_lossy().into_owned();
     assert_eq!(
         said.err,
@@ -500,17 +486,16 @@ fn wrong_requests_get_a_sentence() {
     for index in 0..4 {
         let arguments =
             ["run", "study.toml", "--out", "shared", "--shard", &format!("{index}/4"), "--quiet"];
-        meshwork(folder, &arguments).ended(0);
+        meshwork(&folder, &arguments).ended(0);
     }
-    collected(folder).ended(0);
+    collected(&folder).ended(0);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn clocks_that_differ_are_told() {
     let folder = begin(STUDY);
-    let folder = folder.path();
-    shard(folder, "0/4");
+    shard(&folder, "0/4");
     let segment = folder.join("shared/runs/1of4.elsewhere-7.jsonl.part");
     fs::write(
         &segment,
@@ -519,11 +504,11 @@ fn clocks_that_differ_are_told() {
     .unwrap();
     let file = fs::File::options().append(true).open(&segment).unwrap();
     file.set_modified(std::time::SystemTime::now() + Duration::from_secs(3600)).unwrap();
-    let said = call(folder, "status shared");
+    let said = call(&folder, "status shared");
     said.err_has("in the future, so the clocks of two computers differ");
     said.out_has("1 running");
     file.set_modified(std::time::SystemTime::now() - Duration::from_secs(3600)).unwrap();
-    let said = call(folder, "status shared");
+    let said = call(&folder, "status shared");
     said.out_has("0 running");
     said.out_has("1 ended without a word, killed or cut off");
 }
@@ -533,23 +518,22 @@ fn clocks_that_differ_are_told() {
 fn a_full_disk_keeps_what_ended() {
     // A limit on file size, in kilobytes, stands in for a full disk.
     let folder = begin(STUDY);
-    let folder = folder.path();
     let program = env!("CARGO_BIN_EXE_meshwork");
     let text = format!(
         "trap '' XFSZ; ulimit -f 8; exec {program} run study.toml --out shared --shard 0/1 --threads 1"
     );
     let output = std::process::Command::new("bash")
         .args(["-c", &text])
-        .current_dir(folder)
+        .current_dir(&folder)
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(err.contains("what had ended before is kept, and the rest is run again"), "{err}");
-    let said = collected(folder).ended(3);
+    let said = collected(&folder).ended(3);
     assert!(!said.out.contains(": 0 of 36"), "{}", said.out);
-    shard(folder, "0/1").ended(0);
-    collected(folder).ended(0);
-    local(folder);
+    shard(&folder, "0/1").ended(0);
+    collected(&folder).ended(0);
+    local(&folder);
     assert_same(&folder.join("shared"), &folder.join("local"));
 }

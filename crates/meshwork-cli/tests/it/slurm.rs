@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::skip;
 use crate::common::slurm::{NodeRequest, Slurm, quiet};
+use crate::common::{put, skip};
 
 /// 60 runs. Their number of jobs depends on the speed of the computer: see [`jobs`].
 const STUDY: &str = "
@@ -127,7 +127,7 @@ fn nothing_that_slurm_does_changes_a_byte() {
     };
     let home = slurm.home();
     let study = STUDY.replace("jobs = 16000", &format!("jobs = {}", jobs(&slurm, 0.7)));
-    fs::write(home.join("study.toml"), study).unwrap();
+    put(home, "study.toml", study);
     let arguments = [
         "submit",
         "study.toml",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{call, examples, meshwork};
+use crate::common::{Scratch, call, examples, meshwork, put, read};
 use boon::{Compiler, SchemaIndex, Schemas};
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::Study;
@@ -149,25 +149,21 @@ fn broken_studies_are_invalid_by_the_schema_and_refused_by_the_reader() {
 #[test]
 fn what_new_writes_runs_and_nothing_is_overwritten() {
     for kind in KINDS {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Scratch::new();
         for file in ["topology.yaml", "slurm.conf"] {
-            fs::copy(examples().join(file), folder.path().join(file)).unwrap();
+            fs::copy(examples().join(file), folder.join(file)).unwrap();
         }
-        fs::copy(examples().join("lublin.swf.gz"), folder.path().join("log.swf")).unwrap();
-        let said = meshwork(&folder, &["new", "--from", kind]);
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{kind}");
-        let text = fs::read_to_string(folder.path().join("study.toml")).unwrap();
+        fs::copy(examples().join("lublin.swf.gz"), folder.join("log.swf")).unwrap();
+        meshwork(&folder, &["new", "--from", kind]).succeeded();
+        let text = read(&folder, "study.toml");
         assert!(text.starts_with("#:schema study.schema.json\n"), "{text}");
-        let said = call(&folder, "run study.toml --set measure.jobs=300 --set replications=1");
-        assert_eq!(said.status, Some(0), "{kind}: {}", said.err);
-        fs::write(folder.path().join("study.toml"), "mine").unwrap();
-        let said = meshwork(&folder, &["new", "--from", kind]).ended(2);
-        assert_eq!(
-            said.err,
+        call(&folder, "run study.toml --set measure.jobs=300 --set replications=1").ended(0);
+        put(&folder, "study.toml", "mine");
+        meshwork(&folder, &["new", "--from", kind]).ended(2).err_is(
             "error: study.toml: there is such a file already, and it stays as it is: name another, or `-` \
-             for standard output\n"
+             for standard output\n",
         );
-        assert_eq!(fs::read_to_string(folder.path().join("study.toml")).unwrap(), "mine");
+        assert_eq!(read(&folder, "study.toml"), "mine");
     }
 }
 
@@ -190,14 +186,14 @@ fn a_type_of_nodes_can_be_looked_up() {
 
 #[test]
 fn a_log_is_replayed_on_the_machine_of_its_header() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::copy(examples().join("lublin.swf.gz"), folder.path().join("lublin.swf.gz")).unwrap();
+    let folder = Scratch::new();
+    fs::copy(examples().join("lublin.swf.gz"), folder.join("lublin.swf.gz")).unwrap();
     let said = call(&folder, "replay lublin.swf.gz").ended(0);
     said.err_has("128 processors");
     for part in ["fcfs", "easy", "conservative", "page: lublin-replay/report.html"] {
         said.out_has(part);
     }
-    let results = folder.path().join("lublin-replay");
+    let results = folder.join("lublin-replay");
     assert!(results.join("report.html").is_file());
     // The repeated command reads the stored runs. Its folder is that of an ordinary study.
     let again = call(&folder, "replay lublin.swf.gz");
@@ -212,11 +208,11 @@ fn a_log_is_replayed_on_the_machine_of_its_header() {
 
 #[test]
 fn errors_of_a_replay_name_the_line_of_the_log_or_the_option() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Scratch::new();
     let table = "submit,runtime,nodes\n0,10,3\n5,10,2\n";
-    fs::write(folder.path().join("jobs.csv"), table).unwrap();
-    fs::write(folder.path().join("bad.csv"), table.to_owned() + "x,10,2\n").unwrap();
-    fs::write(folder.path().join("empty.csv"), "").unwrap();
+    put(&folder, "jobs.csv", table);
+    put(&folder, "bad.csv", table.to_owned() + "x,10,2\n");
+    put(&folder, "empty.csv", "");
     for (arguments, begin) in [
         ("bad.csv -m flat:4", "error: bad.csv:4: "),
         ("empty.csv -m flat:4", "error: empty.csv: this file is empty"),
@@ -232,22 +228,20 @@ fn errors_of_a_replay_name_the_line_of_the_log_or_the_option() {
     ] {
         call(&folder, &format!("replay {arguments}")).ended(2).err_begins(begin);
     }
-    let said = call(&folder, "trace convert jobs.csv o.csv --first-jobs 1.5");
-    said.err_has("must be a whole number from 1");
+    call(&folder, "trace convert jobs.csv o.csv --first-jobs 1.5")
+        .err_has("must be a whole number from 1");
 }
 
 #[test]
 fn a_log_without_jobs_and_a_folder_of_other_results_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("empty.swf"), "; MaxProcs: 8\n").unwrap();
+    let folder = Scratch::with("empty.swf", "; MaxProcs: 8\n");
     for arguments in ["replay empty.swf", "replay empty.swf -m flat:1"] {
-        let said = call(&folder, arguments).refused();
-        assert_eq!(said.err, "error: empty.swf: the log has no jobs\n");
+        call(&folder, arguments).refused().err_is("error: empty.swf: the log has no jobs\n");
     }
-    assert!(!folder.path().join("empty-replay").exists());
-    fs::create_dir(folder.path().join("other")).unwrap();
+    assert!(!folder.join("empty-replay").exists());
+    fs::create_dir(folder.join("other")).unwrap();
     for log in ["jobs.csv", "other/jobs.csv"] {
-        fs::write(folder.path().join(log), "submit,runtime,nodes\n0,10,3\n5,10,2\n").unwrap();
+        put(&folder, log, "submit,runtime,nodes\n0,10,3\n5,10,2\n");
     }
     let of = |log: &str| meshwork(&folder, &["replay", log, "--machine", "flat:4"]);
     of("jobs.csv").ended(0);
@@ -265,11 +259,10 @@ fn a_log_without_jobs_and_a_folder_of_other_results_are_refused() {
 
 #[test]
 fn a_file_in_the_wrong_place_is_answered_by_the_command_for_it() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("jobs.csv"), "submit,runtime,nodes\n0,10,3\n5,10,2\n").unwrap();
-    fs::create_dir(folder.path().join("results")).unwrap();
+    let folder = Scratch::with("jobs.csv", "submit,runtime,nodes\n0,10,3\n5,10,2\n");
+    fs::create_dir(folder.join("results")).unwrap();
     for name in ["sacct.txt", "t.yaml", "results/experiment.toml"] {
-        fs::write(folder.path().join(name), "").unwrap();
+        put(&folder, name, "");
     }
     for (arguments, sentence) in [
         (
@@ -321,8 +314,7 @@ fn a_file_in_the_wrong_place_is_answered_by_the_command_for_it() {
             "error: results is a folder of results: did you mean `meshwork report results`?\n",
         ),
     ] {
-        let said = call(&folder, arguments);
-        assert_eq!((said.status, said.err.as_str()), (Some(2), sentence));
+        call(&folder, arguments).ended(2).err_is(sentence);
     }
     call(&folder, "replay jobs.csv --machine flat:4").ended(0);
 }

@@ -60,8 +60,7 @@ fn a_table_ends_with_the_saturation_throughput() {
         "--topology dragonfly --p 2 --a 4 --h 2 --routing ugal --local-latency 10 --global-latency 100 \
          --loads 0.1 --cycles 4000 --timing booksim --buffer 256",
     ] {
-        let said = traffic(arguments);
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{arguments}");
+        let said = traffic(arguments).succeeded();
         let last = said.out.lines().last().unwrap();
         let number =
             last.strip_prefix("saturation throughput: ").unwrap().split(' ').next().unwrap();
@@ -78,8 +77,7 @@ fn a_machine_in_words_is_the_one_that_the_options_describe() {
         ("fat_tree:4x4", "--topology fat_tree --arity 4,4"),
         ("{topology=\"mesh\",dims=[4,4]}", "--dims 4,4"),
     ] {
-        let said = traffic(&format!("--machine {words} {rest}"));
-        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{words}");
+        let said = traffic(&format!("--machine {words} {rest}")).succeeded();
         assert_eq!(said.out, traffic(&format!("{options} {rest}")).out, "{words}");
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{call, examples, meshwork, said, skip};
+use crate::common::{Scratch, call, examples, meshwork, read, said, skip};
 
 fn frames() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frames")
@@ -38,8 +38,8 @@ fn a_scenario_of_a_sweep_and_only_some_of_its_frames() {
     assert!(every.contains("tiny · scenario 2 of 2: scheduler = \"easy\"\n"), "{every}");
     let last = every.lines().rfind(|line| line.starts_with("time "));
     assert!(last.unwrap().starts_with("time 5.500 "), "{every}");
-    let folder = tempfile::tempdir().unwrap();
-    let results = folder.path().to_str().unwrap();
+    let folder = Scratch::new();
+    let results = folder.to_str().unwrap();
     meshwork(&frames(), &["run", "tiny.toml", "--quiet", "--out", results]).ended(0);
     let stored =
         ["watch", results, "--run", "2", "--width", "70", "--every", "3", "--until", "5.5"];
@@ -174,7 +174,7 @@ fn watching(folder: &Path) -> String {
 }
 
 fn number(folder: &Path) -> String {
-    std::fs::read_to_string(folder.join("number")).unwrap().trim().to_owned()
+    read(folder, "number").trim().to_owned()
 }
 
 fn is_playing(screen: &str) -> bool {
@@ -195,13 +195,12 @@ fn signals_end_it_and_the_terminal_is_as_it_was() {
         return;
     };
     terminal.screen(|screen| screen.contains('$'));
-    let folder = tempfile::tempdir().unwrap();
-    let command =
-        format!("{}; echo status=$?; stty -a | grep -c -- -icanon", watching(folder.path()));
+    let folder = Scratch::new();
+    let command = format!("{}; echo status=$?; stty -a | grep -c -- -icanon", watching(&folder));
     for signal in ["-TERM", "-HUP"] {
         terminal.press(&["clear; ", &command, "Enter"]);
         terminal.screen(is_playing);
-        let killed = Command::new("kill").args([signal, &number(folder.path())]).status();
+        let killed = Command::new("kill").args([signal, &number(&folder)]).status();
         assert!(killed.unwrap().success());
         let left = terminal.screen(|screen| screen.contains("status=0\n0\n"));
         assert!(!left.contains("utilization"), "the other screen is left:\n{left}");
@@ -217,10 +216,10 @@ fn it_ends_with_its_terminal() {
             return;
         };
         terminal.screen(|screen| screen.contains('$'));
-        let folder = tempfile::tempdir().unwrap();
-        terminal.press(&["clear; ", before, &watching(folder.path()), "Enter"]);
+        let folder = Scratch::new();
+        terminal.press(&["clear; ", before, &watching(&folder), "Enter"]);
         terminal.screen(is_playing);
-        let number = number(folder.path());
+        let number = number(&folder);
         assert!(lives(&number));
         drop(terminal);
         let begun = Instant::now();

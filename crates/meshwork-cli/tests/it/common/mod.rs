@@ -4,6 +4,9 @@ pub(crate) mod backlog;
 pub(crate) mod serving;
 pub(crate) mod slurm;
 
+use std::fs;
+use std::io::{Seek, Write};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -39,8 +42,55 @@ impl Numbers {
     }
 }
 
+/// Temporary folder of a test, removed when dropped.
+pub(crate) struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    pub(crate) fn new() -> Scratch {
+        Scratch(tempfile::tempdir().unwrap())
+    }
+
+    /// Folder with one file.
+    pub(crate) fn with(name: &str, text: impl AsRef<[u8]>) -> Scratch {
+        let folder = Scratch::new();
+        put(&folder, name, text);
+        folder
+    }
+}
+
+impl Deref for Scratch {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl AsRef<Path> for Scratch {
+    fn as_ref(&self) -> &Path {
+        self
+    }
+}
+
+/// Writes a file of a folder.
+pub(crate) fn put(
+    folder: &(impl AsRef<Path> + ?Sized),
+    name: impl AsRef<Path>,
+    text: impl AsRef<[u8]>,
+) {
+    fs::write(folder.as_ref().join(name), text).unwrap();
+}
+
+/// Text of a file in a folder.
+pub(crate) fn read(folder: &(impl AsRef<Path> + ?Sized), name: impl AsRef<Path>) -> String {
+    fs::read_to_string(folder.as_ref().join(name)).unwrap()
+}
+
 #[derive(Debug)]
 pub(crate) struct Said {
+    /// Words of the command; empty if a test started it in its own way.
+    #[expect(dead_code, reason = "messages of failed tests print it")]
+    asked: String,
     /// Exit status; `None` if a signal ended the command.
     pub(crate) status: Option<i32>,
     pub(crate) out: String,
@@ -58,14 +108,14 @@ impl Said {
     /// Fails the test unless the exit status is 0 and standard error is empty.
     #[track_caller]
     pub(crate) fn succeeded(self) -> Said {
-        assert_eq!((self.status, self.err.as_str()), (Some(0), ""), "{}", self.out);
+        assert_eq!((self.status, self.err.as_str()), (Some(0), ""), "{self:?}");
         self
     }
 
     /// Fails the test unless the exit status is 2 and standard output is empty.
     #[track_caller]
     pub(crate) fn refused(self) -> Said {
-        assert_eq!((self.status, self.out.as_str()), (Some(2), ""), "{}", self.err);
+        assert_eq!((self.status, self.out.as_str()), (Some(2), ""), "{self:?}");
         self
     }
 
@@ -94,6 +144,16 @@ impl Said {
         assert!(self.err.starts_with(text), "no {text:?} at the start of {self:?}");
     }
 
+    #[track_caller]
+    pub(crate) fn out_is(&self, text: &str) {
+        assert_eq!(self.out, text, "{self:?}");
+    }
+
+    #[track_caller]
+    pub(crate) fn err_is(&self, text: &str) {
+        assert_eq!(self.err, text, "{self:?}");
+    }
+
     pub(crate) fn json(&self) -> Json {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
@@ -110,7 +170,24 @@ pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 pub(crate) fn meshwork(folder: &(impl AsRef<Path> + ?Sized), arguments: &[&str]) -> Said {
-    said(&command(folder.as_ref(), arguments).output().expect("the binary starts"))
+    ran(&mut command(folder.as_ref(), arguments))
+}
+
+pub(crate) fn ran(command: &mut Command) -> Said {
+    let output = command.output().expect("the program starts");
+    Said { asked: format!("{command:?}"), ..said(&output) }
+}
+
+/// Runs the command with a text as standard input.
+pub(crate) fn fed(
+    folder: &(impl AsRef<Path> + ?Sized),
+    arguments: &[&str],
+    input: impl AsRef<[u8]>,
+) -> Said {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(input.as_ref()).unwrap();
+    file.rewind().unwrap();
+    ran(command(folder.as_ref(), arguments).stdin(file))
 }
 
 /// Runs the command with words that spaces separate.
@@ -122,7 +199,7 @@ pub(crate) fn call(folder: &(impl AsRef<Path> + ?Sized), words: &str) -> Said {
 pub(crate) fn said(output: &Output) -> Said {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is text");
     let err = without_progress(&text(&output.stderr));
-    Said { status: output.status.code(), out: text(&output.stdout), err }
+    Said { asked: String::new(), status: output.status.code(), out: text(&output.stdout), err }
 }
 
 pub(crate) fn without_progress(text: &str) -> String {

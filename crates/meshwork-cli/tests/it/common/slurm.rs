@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::{Said, said};
+use super::{Said, ran};
 
 /// Running Slurm daemons, which end when this value is dropped.
 pub(crate) struct Slurm {
@@ -283,7 +283,7 @@ impl Slurm {
     }
 
     pub(crate) fn ask(&self, program: &str, arguments: &[&str]) -> Said {
-        said(&self.command(program).args(arguments).output().unwrap())
+        ran(self.command(program).args(arguments))
     }
 
     pub(crate) fn meshwork(&self, arguments: &[&str]) -> Said {

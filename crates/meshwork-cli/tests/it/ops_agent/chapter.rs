@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::skip;
 use crate::common::slurm::{Munge, consecutive_ports, quiet};
+use crate::common::{Scratch, put, read, skip};
 
 /// Slurm daemons in a folder, started as a chapter of the manual says; they end when this is
 /// dropped.
@@ -45,20 +45,20 @@ fn files(page: &str) -> Vec<(&str, &str)> {
 #[test]
 fn the_chapter_tells_one_story() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = fs::read_to_string(root.join("docs/live.md")).unwrap();
+    let page = read(&root, "docs/live.md");
     // Without accounting, only these programs are needed.
     let munge = match Munge::begin(&["slurmctld", "slurmd", "sbatch", "scontrol"]) {
         Ok(munge) => munge,
         Err(why) => return skip("slurm", &format!("the chapter docs/live.md: {why}")),
     };
-    let home = tempfile::tempdir().unwrap();
-    fs::create_dir(home.path().join("examples")).unwrap();
-    fs::copy(root.join("examples/slurm.sh"), home.path().join("examples/slurm.sh")).unwrap();
+    let home = Scratch::new();
+    fs::create_dir(home.join("examples")).unwrap();
+    fs::copy(root.join("examples/slurm.sh"), home.join("examples/slurm.sh")).unwrap();
     let named = files(&page);
     let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["policy.toml", "tree.yaml", "policies.toml"]);
     for (name, text) in named {
-        fs::write(home.path().join(name), text).unwrap();
+        put(&home, name, text);
     }
     let blocks: Vec<&str> = page
         .split("```sh slurm\n")
@@ -69,11 +69,11 @@ fn the_chapter_tells_one_story() {
     let script = blocks.join("");
     let folder = Path::new(env!("CARGO_BIN_EXE_meshwork")).parent().unwrap();
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
-    let started = Started(home.path());
+    let started = Started(&home);
     let port = consecutive_ports(17).to_string();
     let output = Command::new("bash")
         .args(["-e", "-x", "-c", &script])
-        .current_dir(home.path())
+        .current_dir(&home)
         .env("PATH", path)
         .env("PORT", port)
         .stdin(Stdio::null())
@@ -87,7 +87,7 @@ fn the_chapter_tells_one_story() {
     for part in ["starts", "Choice: ", "job ", " 0 of them another now", "is open"] {
         assert!(out.contains(part), "{part}: {out}\n{err}");
     }
-    let log = fs::read_to_string(home.path().join("state/log.jsonl")).unwrap();
+    let log = read(&home, "state/log.jsonl");
     assert!(log.matches("\"event\":\"started\"").count() >= 3, "{log}");
     assert!(!log.contains("\"wrong\""), "{log}");
     drop(started);

@@ -1,5 +1,6 @@
 //! Measurements, on a real Slurm, of the agent that places jobs.
 
+use crate::common::{put, read};
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
@@ -22,7 +23,7 @@ fn figures_of_the_agent() {
     let accounts = false;
     let slurm = Slurm::begin(&NodeRequest { nodes: 16, conf, topology: None, accounts }).unwrap();
     let home = slurm.home().to_owned();
-    fs::write(home.join("policy.toml"), POLICY.replace("8x8", "4x4")).unwrap();
+    put(&home, "policy.toml", POLICY.replace("8x8", "4x4"));
     // Median and 90th percentile of the seconds from submission to running. The jobs are submitted
     // one after the other.
     let latency = |partition: &str| {
@@ -62,7 +63,7 @@ fn figures_of_the_agent() {
     assert!(apart.wait().unwrap().success());
     // CPU seconds of this program's ended child processes, and of the controller.
     let used = || {
-        let controller = fs::read_to_string(home.join("slurmctld.pid")).unwrap();
+        let controller = read(&home, "slurmctld.pid");
         let of = |process: &str, fields: std::ops::Range<usize>| {
             let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
             let after = text.rsplit(')').next().unwrap();

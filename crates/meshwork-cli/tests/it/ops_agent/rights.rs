@@ -10,7 +10,7 @@ use std::process::Stdio;
 
 use super::{Killable, POLICY};
 use crate::common::slurm::{NodeRequest, Slurm, quiet};
-use crate::common::{Said, skip};
+use crate::common::{Said, Scratch, put, skip};
 
 /// Two users that every Debian system has: `AGENT` runs the agent, and `USER` submits jobs.
 const AGENT: &str = "daemon";
@@ -23,13 +23,13 @@ fn run_as(slurm: &Slurm, user: &str, words: &[&str]) -> Said {
 
 #[test]
 fn an_operator_is_enough_and_users_cannot_choose_nodes() {
-    let hooks = tempfile::tempdir().unwrap();
+    let hooks = Scratch::new();
     let open = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-    let hook = hooks.path().join("hook.sh");
+    let hook = hooks.join("hook.sh");
     let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     fs::write(&hook, format!("#!/bin/bash\necho > /dev/udp/127.0.0.1/{port}\n")).unwrap();
     open(&hook);
-    open(hooks.path());
+    open(&hooks);
     let conf = format!(
         "JobSubmitPlugins=lua\nPrologSlurmctld={0}\nEpilogSlurmctld={0}\n\
          PartitionName=in Nodes=n[1-4] Default=YES MaxTime=INFINITE State=DOWN OverSubscribe=EXCLUSIVE\n\
@@ -50,7 +50,7 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     let own = home.join("own");
     fs::create_dir(&own).unwrap();
     assert!(quiet("chown", &[AGENT, own.to_str().unwrap()]));
-    fs::write(home.join("policy.toml"), POLICY.replace("torus:8x8", "mesh:2x2")).unwrap();
+    put(&home, "policy.toml", POLICY.replace("torus:8x8", "mesh:2x2"));
     let meshwork = env!("CARGO_BIN_EXE_meshwork");
     let agent = |more: &[&str]| {
         let fixed = [meshwork, "ops", "agent", ".", "--policy", "policy.toml", "--state", "own"];
@@ -76,8 +76,7 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     }
 
     // Users can submit jobs only to the parking partition, and cannot change a job's list of nodes.
-    let refused = job("1", &["-p", "run"]);
-    refused.err_has("submit to the partition 'in'");
+    job("1", &["-p", "run"]).err_has("submit to the partition 'in'");
     let id = job("2", &[]).out.trim().to_owned();
     let number = format!("jobid={id}");
     for change in ["reqnodelist=n1", "partition=run"] {
@@ -88,8 +87,7 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     // Without rights the agent places nothing.
     agent(&["--looks", "2", "--poll", "200ms"]).out_has("Slurm refuses");
     let manage = |words: &[&str]| {
-        let said = slurm.ask("sacctmgr", &[&["--immediate"], words].concat());
-        assert_eq!(said.status, Some(0), "{words:?}: {}{}", said.out, said.err);
+        slurm.ask("sacctmgr", &[&["--immediate"], words].concat()).ended(0);
     };
     manage(&["add", "account", "mw"]);
     manage(&["add", "user", AGENT, "account=mw", "adminlevel=Operator"]);
@@ -158,7 +156,7 @@ fn the_units_of_the_service_can_be_read() {
         return skip("systemd-analyze", "the units of the agent");
     };
     assert!(output.status.success());
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = Scratch::new();
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -167,8 +165,8 @@ fn the_units_of_the_service_can_be_read() {
             // The tested program is not at the path that the units name.
             let text = fs::read_to_string(&path).unwrap();
             let text = text.replace("/usr/local/bin/meshwork", env!("CARGO_BIN_EXE_meshwork"));
-            fs::write(scratch.path().join(&name), text).unwrap();
-            names.push(scratch.path().join(name));
+            put(&scratch, &name, text);
+            names.push(scratch.join(name));
         }
     }
     assert_eq!(names.len(), 3);

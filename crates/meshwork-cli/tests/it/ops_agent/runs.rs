@@ -3,6 +3,7 @@
 //!
 //! `cargo test -p meshwork-cli --test it ops_agent::runs -- --ignored --nocapture --test-threads 1`
 
+use crate::common::put;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::thread::sleep;
@@ -83,7 +84,7 @@ fn deadly(parked: &Parked) {
     for name in ["squeue", "sinfo"] {
         symlink(format!("/usr/bin/{name}"), folder.join(name)).unwrap();
     }
-    fs::write(folder.join("scontrol"), DEADLY).unwrap();
+    put(&folder, "scontrol", DEADLY);
     fs::set_permissions(folder.join("scontrol"), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
