@@ -9,7 +9,7 @@ mod segments;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::common::set;
+use crate::common::{positions, set};
 use meshwork::alloc::listed::anchors::{Anchors, Shape, Torus};
 use meshwork::alloc::listed::criteria::Criterion;
 use meshwork::alloc::listed::{
@@ -46,23 +46,6 @@ enum Misread {
     HolesGiven,
 }
 
-const MISREADINGS: [Misread; 14] = [
-    Misread::NoCost,
-    Misread::CostOfLargest,
-    Misread::CostOfAllLarger,
-    Misread::CostIgnoresBusy,
-    Misread::CostOfCompleteOnly,
-    Misread::CostAcrossShapes,
-    Misread::XFastOrder,
-    Misread::AscendingOrder,
-    Misread::TiesToTheLast,
-    Misread::EmptiestTorusFirst,
-    Misread::NoTorusRule,
-    Misread::EqualSizesReversed,
-    Misread::WeightsIgnored,
-    Misread::HolesGiven,
-];
-
 impl Plain {
     fn positions(&self, shape: &Shape, axis: usize, misread: Misread) -> Vec<u32> {
         let length = self.sides[axis];
@@ -83,21 +66,13 @@ impl Plain {
     /// Corners of a shape's listed boxes, in the order in which boxes are tried.
     fn corners(&self, shape: &Shape, misread: Misread) -> Vec<[u32; 3]> {
         let [xs, ys, zs] = [0, 1, 2].map(|axis| self.positions(shape, axis, misread));
-        let mut corners = Vec::new();
+        let [x, y, z] = [&xs, &ys, &zs].map(|all| all.len() as u32);
+        let corner = |x: u32, y: u32, z: u32| [xs[x as usize], ys[y as usize], zs[z as usize]];
         if misread == Misread::XFastOrder {
-            for &z in &zs {
-                for &y in &ys {
-                    corners.extend(xs.iter().map(|&x| [x, y, z]));
-                }
-            }
+            positions([z, y, x]).map(|[z, y, x]| corner(x, y, z)).collect()
         } else {
-            for &x in &xs {
-                for &y in &ys {
-                    corners.extend(zs.iter().map(|&z| [x, y, z]));
-                }
-            }
+            positions([x, y, z]).map(|[x, y, z]| corner(x, y, z)).collect()
         }
-        corners
     }
 
     /// Nodes of a shape's listed boxes, in the order in which boxes are tried.
@@ -107,17 +82,23 @@ impl Plain {
     }
 
     fn nodes_at(&self, corner: [u32; 3], shape: &Shape) -> BTreeSet<u32> {
-        let mut nodes = BTreeSet::new();
-        let [dx, dy, dz] = shape.sides;
-        for (i, j, k) in
-            (0..dx).flat_map(|i| (0..dy).flat_map(move |j| (0..dz).map(move |k| (i, j, k))))
-        {
-            let [x, y, z] = [(corner[0] + i), (corner[1] + j), (corner[2] + k)];
-            let [sx, sy, sz] = self.sides;
-            let cell = x % sx + sx * (y % sy + sy * (z % sz));
-            nodes.extend(self.cells[cell as usize]);
-        }
-        nodes
+        let cells = positions(shape.sides).map(|within| self.cell(corner, within));
+        cells.filter_map(|cell| self.cells[cell]).collect()
+    }
+
+    /// Index of the cell at a position relative to the corner of a box.
+    fn cell(&self, corner: [u32; 3], within: [u32; 3]) -> usize {
+        let [x, y, z] = [0, 1, 2].map(|axis| (corner[axis] + within[axis]) % self.sides[axis]);
+        (x + self.sides[0] * (y + self.sides[1] * z)) as usize
+    }
+
+    /// Number of free nodes, where a node at two positions counts twice.
+    fn idle(&self, free: &BTreeSet<u32>) -> usize {
+        self.cells.iter().flatten().filter(|node| free.contains(node)).count()
+    }
+
+    fn built(&self) -> Torus {
+        Torus::new(self.sides, self.cells.clone(), &self.shapes).unwrap()
     }
 
     fn sorted(&self, misread: Misread) -> Vec<Shape> {
@@ -158,19 +139,9 @@ fn cost(
     broken
 }
 
-/// Best free box of all tori, by the definition. Of equally good boxes the earlier one wins.
-fn by_definition(
-    toruses: &[Plain],
-    weights: &[u32],
-    free: &BTreeSet<u32>,
-    size: u32,
-    required: &BTreeSet<u32>,
-    misread: Misread,
-) -> Option<BTreeSet<u32>> {
-    best_anchor(toruses, weights, free, size, required, misread).map(|(nodes, _)| nodes)
-}
-
-/// Best free box, with the index of its torus and of its shape.
+/// Best free box of all tori, with the index of its torus and of its shape.
+///
+/// Of equally good boxes the earlier one wins.
 fn best_anchor(
     toruses: &[Plain],
     weights: &[u32],
@@ -188,7 +159,7 @@ fn best_anchor(
     }
     let mut best: Option<Best> = None;
     for (t, torus) in toruses.iter().enumerate() {
-        let idle = torus.cells.iter().flatten().filter(|node| free.contains(node)).count();
+        let idle = torus.idle(free);
         let idle = if misread == Misread::EmptiestTorusFirst { usize::MAX - idle } else { idle };
         let shapes = torus.sorted(misread);
         for (p, shape) in shapes.iter().enumerate().filter(|(_, shape)| shape.size() == size) {
@@ -273,15 +244,33 @@ fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
 }
 
 fn built(toruses: &[Plain], count: u32) -> Anchors {
-    let torus =
-        |plain: &Plain| Torus::new(plain.sides, plain.cells.clone(), &plain.shapes).unwrap();
-    Anchors::new(count, toruses.iter().map(torus).collect(), &Criterion::SLURM)
+    Anchors::new(count, toruses.iter().map(Plain::built).collect(), &Criterion::SLURM)
+}
+
+/// Sizes of all listed shapes, in ascending order.
+fn sizes(toruses: &[Plain]) -> BTreeSet<u32> {
+    toruses.iter().flat_map(|torus| torus.shapes.iter().map(Shape::size)).collect()
 }
 
 #[test]
 fn words_agree_with_sets_and_every_misreading_is_told_apart() {
     let mut rng = Stream::new(11, 0, "anchors");
-    let mut told = [0; MISREADINGS.len()];
+    let mut untold = vec![
+        Misread::NoCost,
+        Misread::CostOfLargest,
+        Misread::CostOfAllLarger,
+        Misread::CostIgnoresBusy,
+        Misread::CostOfCompleteOnly,
+        Misread::CostAcrossShapes,
+        Misread::XFastOrder,
+        Misread::AscendingOrder,
+        Misread::TiesToTheLast,
+        Misread::EmptiestTorusFirst,
+        Misread::NoTorusRule,
+        Misread::EqualSizesReversed,
+        Misread::WeightsIgnored,
+        Misread::HolesGiven,
+    ];
     let mut placed = 0;
     for _ in 0..150 {
         let (toruses, count) = random_machine(&mut rng);
@@ -290,13 +279,9 @@ fn words_agree_with_sets_and_every_misreading_is_told_apart() {
         let weights: Vec<u32> =
             (0..count).map(|_| if heavy { 1 + 4 * rng.below(2) as u32 } else { 1 }).collect();
         let nodes = Nodes::new(weights.clone(), vec![2; count as usize]);
-        let mut sizes: Vec<u32> =
-            toruses.iter().flat_map(|torus| torus.shapes.iter().map(Shape::size)).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
         for share in [10, 9, 7] {
             let free: BTreeSet<u32> = (0..count).filter(|_| rng.below(10) < share).collect();
-            for &size in &sizes {
+            for size in sizes(&toruses) {
                 let mut required = BTreeSet::new();
                 if rng.below(4) == 0 {
                     required.extend(free.iter().copied().nth(rng.below(u64::from(count)) as usize));
@@ -306,20 +291,14 @@ fn words_agree_with_sets_and_every_misreading_is_told_apart() {
                     ..NodeRequest::of(size)
                 };
                 let available = set(count, free.iter().copied());
-                let covered: BTreeSet<u32> = toruses
-                    .iter()
-                    .flat_map(|torus| torus.cells.iter().flatten().copied())
-                    .collect();
-                if covered.is_disjoint(&free) {
+                if toruses.iter().all(|torus| torus.idle(&free) == 0) {
                     continue;
                 }
                 let chosen = find(&anchors, &nodes, &wanted, &available);
                 let chosen: Option<BTreeSet<u32>> = chosen.map(|set| set.iter().collect());
                 let definition = |misread| {
-                    let enough = free.len() as u32 >= size;
-                    enough
-                        .then(|| by_definition(&toruses, &weights, &free, size, &required, misread))
-                        .flatten()
+                    let best = best_anchor(&toruses, &weights, &free, size, &required, misread);
+                    best.map(|(nodes, _)| nodes).filter(|_| free.len() as u32 >= size)
                 };
                 assert_eq!(
                     chosen,
@@ -328,18 +307,12 @@ fn words_agree_with_sets_and_every_misreading_is_told_apart() {
                     toruses[0].sides
                 );
                 placed += u32::from(chosen.is_some());
-                for (told, misread) in
-                    told.iter_mut().zip(MISREADINGS).filter(|(told, _)| **told == 0)
-                {
-                    *told += u32::from(chosen != definition(misread));
-                }
+                untold.retain(|&misread| definition(misread) == chosen);
             }
         }
     }
     assert!(placed > 500, "{placed}");
-    for (told, misread) in told.into_iter().zip(MISREADINGS) {
-        assert!(told > 0, "nothing tells {misread:?} from the definition");
-    }
+    assert!(untold.is_empty(), "nothing tells {untold:?} from the definition");
 }
 
 /// Value of a criterion for a box, from the positions in the box and next to it. Lower is better.
@@ -350,20 +323,17 @@ fn worth(
     free: &BTreeSet<u32>,
     ends: &Ends,
 ) -> f64 {
-    let cell = |at: [u32; 3]| at[0] + torus.sides[0] * (at[1] + torus.sides[1] * at[2]);
-    let [dx, dy, dz] = shape.sides;
-    let all = (0..dx).flat_map(|i| (0..dy).flat_map(move |j| (0..dz).map(move |k| [i, j, k])));
-    let at =
-        |within: [u32; 3]| [0, 1, 2].map(|axis| (corner[axis] + within[axis]) % torus.sides[axis]);
-    let own: BTreeSet<u32> = all.clone().map(|within| cell(at(within))).collect();
+    let all = positions(shape.sides);
+    let own: BTreeSet<usize> = all.clone().map(|within| torus.cell(corner, within)).collect();
     let mut around = Vec::new();
-    for place in all.map(at) {
+    for within in all {
         for axis in 0..3 {
             for step in [1, torus.sides[axis] - 1] {
-                let mut next = place;
-                next[axis] = (place[axis] + step) % torus.sides[axis];
-                if !own.contains(&cell(next)) {
-                    around.push(torus.cells[cell(next) as usize]);
+                let mut next = within;
+                next[axis] += step;
+                let cell = torus.cell(corner, next);
+                if !own.contains(&cell) {
+                    around.push(torus.cells[cell]);
                 }
             }
         }
@@ -375,9 +345,7 @@ fn worth(
             let held = around().filter(|node| !free.contains(node));
             -held.map(|&node| ends.remaining(node)).sum::<f64>()
         }
-        Criterion::MostIdleTorus => {
-            -(torus.cells.iter().flatten().filter(|node| free.contains(node)).count() as f64)
-        }
+        Criterion::MostIdleTorus => -(torus.idle(free) as f64),
         Criterion::LargerSizesDestroyed => {
             let nodes = torus.nodes_at(corner, shape);
             let larger = torus.shapes.iter().filter(|other| other.size() > shape.size());
@@ -412,17 +380,11 @@ fn criteria_of_our_own_agree_with_their_definitions() {
         // estimates.
         let of = (0..count).map(|_| Time::new(rng.below(40) as f64)).collect();
         let ends = Ends { of: Arc::new(of), now: Time::new(9.0) };
-        let mut sizes: Vec<u32> =
-            toruses.iter().flat_map(|torus| torus.shapes.iter().map(Shape::size)).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
         for (place, criterion) in all.into_iter().enumerate() {
-            let torus = |plain: &Plain| {
-                Torus::new(plain.sides, plain.cells.clone(), &plain.shapes).unwrap()
-            };
             let criteria = [criterion, Criterion::Order];
-            let anchors = Anchors::new(count, toruses.iter().map(torus).collect(), &criteria);
-            for &size in &sizes {
+            let built = toruses.iter().map(Plain::built).collect();
+            let anchors = Anchors::new(count, built, &criteria);
+            for size in sizes(&toruses) {
                 let mut best: Option<(f64, (usize, usize), BTreeSet<u32>)> = None;
                 let mut first = None;
                 for (t, torus) in toruses.iter().enumerate() {
@@ -453,8 +415,7 @@ fn criteria_of_our_own_agree_with_their_definitions() {
                 let chosen: Option<BTreeSet<u32>> = chosen.map(|set| set.iter().collect());
                 let best = best.map(|(_, _, nodes)| nodes);
                 // If no listed node is free, jobs get runs of free nodes.
-                let covered = toruses.iter().flat_map(|torus| torus.cells.iter().flatten());
-                if covered.into_iter().any(|node| free.contains(node)) {
+                if toruses.iter().any(|torus| torus.idle(&free) > 0) {
                     assert_eq!(chosen, best, "{criterion:?}, {size} nodes");
                 }
                 decided[place] += u32::from(best.is_some() && best != first);
@@ -504,10 +465,8 @@ fn boxes_overlap_where_two_of_one_size_share_a_cell() {
             for (entry, (place, size, own)) in torus.entries().iter().zip(&boxes) {
                 let meets = |others: &[BTreeSet<u32>], is_own: bool| {
                     own.iter().enumerate().any(|(i, own)| {
-                        others
-                            .iter()
-                            .enumerate()
-                            .any(|(j, other)| (!is_own || i != j) && !own.is_disjoint(other))
+                        let mut others = others.iter().enumerate();
+                        others.any(|(j, other)| (!is_own || i != j) && !own.is_disjoint(other))
                     })
                 };
                 let same = boxes.iter().filter(|(_, other, _)| other == size);
@@ -580,14 +539,9 @@ fn what_is_refused_and_what_waits() {
         Decision::Never(cause) => format!("never: {cause}"),
     };
     assert_eq!(told(&NodeRequest::of(2), &whole), "[0, 1]");
-    assert_eq!(
-        told(&NodeRequest::of(3), &whole),
-        "never: Requested topology configuration is not available"
-    );
-    assert_eq!(
-        told(&NodeRequest::of(1), &whole),
-        "never: Requested topology configuration is not available"
-    );
+    let no_shape = "never: Requested topology configuration is not available";
+    assert_eq!(told(&NodeRequest::of(3), &whole), no_shape);
+    assert_eq!(told(&NodeRequest::of(1), &whole), no_shape);
     assert_eq!(told(&NodeRequest::of(2), &free(&[0, 2])), "Shape: No suitable topology unit found");
     assert_eq!(told(&NodeRequest::of(2), &free(&[0])), "Nodes: Requested nodes are busy");
     let segments = NodeRequest { segment: Some(2), ..NodeRequest::of(4) };
@@ -596,7 +550,7 @@ fn what_is_refused_and_what_waits() {
         "Shape: No suitable topology unit found for segment"
     );
     let uneven = NodeRequest { segment: Some(2), ..NodeRequest::of(3) };
-    assert_eq!(told(&uneven, &whole), "never: Requested topology configuration is not available");
+    assert_eq!(told(&uneven, &whole), no_shape);
     let listed = |nodes: &[u32], segment| NodeRequest {
         listed: Some(free(nodes)),
         segment,
@@ -614,5 +568,5 @@ fn what_is_refused_and_what_waits() {
     );
     assert_eq!(told(&listed(&[2, 3], None), &free(&[0, 1, 2])), "Nodes: Requested nodes are busy");
     let short = NodeRequest { listed: Some(free(&[0, 1])), segment: Some(2), ..NodeRequest::of(4) };
-    assert_eq!(told(&short, &whole), "never: Requested topology configuration is not available");
+    assert_eq!(told(&short, &whole), no_shape);
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::common::{build, set};
 use crate::cube_twins::{
     BitmapBuddy, FreeLists, GrayCodes, GreedySubcubes, ListBuddy, MaximalSubcubes, ModifiedBuddy,
     Noncubic, PrimeCubes, SeveralCubes, TreeCollapsing, Twin, every_cube, free_cubes, partition,
@@ -14,10 +15,8 @@ use meshwork::geometry::cube::{CubeSearch, ExactPacking, Subcube};
 use meshwork::job::{Request, Time};
 use meshwork::machine::{Placement, Site};
 use meshwork::pool::Pool;
-use meshwork::registry::{entry, resolve};
 use meshwork::rng::Stream;
 use meshwork::topology::{Topology, Wiring};
-use toml::Table;
 
 /// Hypercube with an allocator such as "buddy form='bitmap'", and the placements held on it.
 struct Machine {
@@ -30,13 +29,8 @@ struct Machine {
 
 impl Machine {
     fn new(named: &str, dimension: u32) -> Machine {
-        let (name, rest) = named.split_once(' ').unwrap_or((named, ""));
-        let entry: &AllocatorEntry = entry(ALLOCATORS, name);
-        let table: Table = rest.replace("; ", "\n").parse().unwrap();
-        let params: Vec<_> = entry.about.params.iter().collect();
-        let params = resolve("allocator", &params, &table, &[]).unwrap();
         let topology = Topology::hypercube(dimension).unwrap();
-        let allocator = (entry.build)(&params, &topology).unwrap();
+        let (entry, allocator) = build(named, &topology);
         let asks = allocator.asks().unwrap_or(entry.asks);
         Machine { dimension, asks, site: Site::new(topology, 1.0), allocator, held: Vec::new() }
     }
@@ -527,16 +521,12 @@ fn the_maximal_set_is_the_greatest_of_all() {
         assert_eq!(set, partition(free), "{free:?}");
     };
     for bits in 0..256_u32 {
-        let mut free = NodeSet::empty(8);
-        (0..8).filter(|node| bits >> node & 1 == 1).for_each(|node| free.insert(node));
-        compare(&free, 3);
+        compare(&set(8, (0..8).filter(|node| bits >> node & 1 == 1)), 3);
     }
     let mut rng = Stream::new(6, 0, "occupancy");
     for _ in 0..150 {
         compare(&random_set(4, &mut rng), 4);
-        let mut free = NodeSet::empty(32);
-        (0..18).for_each(|_| free.insert(rng.below(32) as u32));
-        compare(&free, 5);
+        compare(&set(32, (0..18).map(|_| rng.below(32) as u32)), 5);
     }
 }
 

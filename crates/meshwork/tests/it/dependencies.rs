@@ -4,34 +4,16 @@
 //! hand.
 
 use std::collections::BTreeMap;
-use std::io::BufRead;
 
-use crate::common::{SITES, Transcript, machines, read, refusal};
+use crate::common::{Given, SITES, Transcript, machines, read, refusal};
 use meshwork::job::{Job, Owner, Time};
 use meshwork::observe::recorder::{OwnerAttribute, OwnerClass};
 use meshwork::observe::{Event, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::SCHEDULERS;
+use meshwork::workload::Submission;
 use meshwork::workload::table::Row;
-use meshwork::workload::{Inputs, Rows, Submission, WorkloadError};
-
-/// A table of jobs, or a log, in memory instead of in a file.
-#[derive(Default)]
-struct Given {
-    rows: Vec<Row>,
-    log: &'static str,
-}
-
-impl Inputs for Given {
-    fn text(&self, _: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
-        Ok(Box::new(self.log.as_bytes()))
-    }
-
-    fn rows(&self, _: &str) -> Result<Rows, WorkloadError> {
-        Ok(Box::new(self.rows.clone().into_iter().map(Ok)))
-    }
-}
 
 /// Scenario of 8 flat processors; the arguments are further keys of the workload and the study.
 fn flat(workload: &str, more: &str) -> Scenario {
@@ -357,19 +339,8 @@ fn an_interrupted_job_releases_nobody_before_its_end() {
         "machine = { topology = 'flat', processors = 1 }\nfailures = { trace = 'down.csv' }\n\
          [workload]\nname = 'table'\npath = 'x'\ndependencies = 'log'",
     );
-    struct Failing(Given);
-    impl Inputs for Failing {
-        fn text(&self, _: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
-            Ok(Box::new(&b"node,down,up\n0,4,7\n"[..]))
-        }
-        fn rows(&self, path: &str) -> Result<Rows, WorkloadError> {
-            self.0.rows(path)
-        }
-    }
     let rows = vec![row(1, 0.0, 10.0, 1.0, None), row(2, 0.0, 1.0, 1.0, Some((1, 2.0)))];
-    let mut course = Course::default();
-    let given = Failing(Given { rows, ..Given::default() });
-    scenario.run(0, &given, &mut course).unwrap();
+    let course = course(&scenario, &Given { rows, text: "node,down,up\n0,4,7\n" });
     assert_eq!((course.ended[&1][0], course.submitted[&2][0]), (17.0, 19.0));
 }
 
@@ -392,7 +363,7 @@ fn of_log(keys: &str) -> Scenario {
 
 #[test]
 fn fields_12_to_18_of_a_log() {
-    let given = Given { log: LOG, ..Given::default() };
+    let given = Given { text: LOG, ..Given::default() };
     let log = course(&of_log("dependencies = 'log'"), &given);
     // Job 2 follows the end of job 1 at 100 after 50. Job 3 follows the end of job 2 at 250 at
     // once, since its think time is negative. The other jobs arrive as in the log.
@@ -505,7 +476,7 @@ fn what_cannot_be_linked_is_refused() {
     let unknown = refused("{ name = 'swf', path = 'x', dependencies = 'users' }");
     assert!(unknown.contains("did you mean `user`"), "{unknown}");
     let log = "1 0 -1 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 2.5 -1\n";
-    let given = Given { log, ..Given::default() };
+    let given = Given { text: log, ..Given::default() };
     assert_eq!(
         of_log("dependencies = 'log'").run(0, &given, &mut ()).unwrap_err().to_string(),
         "log.swf:1: field 17 (preceding job) is `2.5`, but must be a whole number up to 1000000000000000"

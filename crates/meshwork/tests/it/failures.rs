@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use crate::common::{
-    Diary, Each, Promises, SITES, allocators_on, interval, machines, metric, observed, random_jobs,
-    refusal, replicate, run, scenario, schedulers_for_all_wirings,
+    Diary, Each, Given, Promises, SITES, allocators_on, interval, machines, metric, observed,
+    random_jobs, refusal, replicate, run, scenario, schedulers_for_all_wirings,
 };
 use meshwork::cluster::Cluster;
 use meshwork::conformance::submissions;
@@ -15,7 +15,7 @@ use meshwork::observe::{Event, JobId, MachineState, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::Scheduler;
 use meshwork::topology::{Node, Topology};
-use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
+use meshwork::workload::NoInputs;
 
 /// Checks that no job holds a node out of service, and that interrupted jobs wait again.
 ///
@@ -340,23 +340,10 @@ fn a_postponed_repair_begins_no_new_outage() {
     assert!(*postponed.lock().unwrap() > 0);
 }
 
-/// Files of a study as texts in memory.
-pub(crate) struct Text(pub(crate) &'static str);
-
-impl Inputs for Text {
-    fn text(&self, _: &str) -> Result<Box<dyn std::io::BufRead + Send>, WorkloadError> {
-        Ok(Box::new(std::io::Cursor::new(self.0)))
-    }
-
-    fn rows(&self, path: &str) -> Result<Rows, WorkloadError> {
-        NoInputs.rows(path)
-    }
-}
-
 fn diary(text: &str, trace: &'static str, list: &[(f64, u32, f64, f64)]) -> Vec<String> {
     let study = scenario(text);
     let mut diary = Diary::default();
-    let setup = study.setup_with(0, &Text(trace)).unwrap();
+    let setup = study.setup_with(0, &Given { text: trace, ..Given::default() }).unwrap();
     study.run_on(setup, submissions(jobs(list)), &mut diary).unwrap();
     diary.0
 }
@@ -366,7 +353,7 @@ fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     let trace = "node,down,up\n0,4,6\n";
     let text = |rest: &str| {
         format!(
-            "machine = {{ topology = 'flat', processors = 1 }}\nworkload = {{ name = 'table', path = 'none' }}
+            "machine = {{ topology = 'flat', processors = 1 }}
              failures = {{ trace = 't', {rest} }}"
         )
     };
@@ -781,7 +768,10 @@ fn what_cannot_be_is_refused_in_a_sentence() {
     let study = scenario(
         "machine = { topology = 'flat', processors = 4 }\nfailures = { trace = 'outages.csv' }",
     );
-    let sentence = |trace| study.setup_with(0, &Text(trace)).err().unwrap().to_string();
+    let sentence = |text| {
+        let given = Given { text, ..Given::default() };
+        study.setup_with(0, &given).err().unwrap().to_string()
+    };
     assert_eq!(
         sentence("node,down,up\n4,1,2\n"),
         "outages.csv, line 2: `4` is no node of the machine, whose nodes are 0 to 3"

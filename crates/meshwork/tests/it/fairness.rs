@@ -2,27 +2,12 @@
 //!
 //! Each job's fair start is compared with its start in a separate run.
 
-use std::io::BufRead;
-
-use crate::common::{read, starts};
+use crate::common::{Given, read, starts};
 use meshwork::job::{Job, Owner, Request, Terms, Time};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
+use meshwork::workload::NoInputs;
 use meshwork::workload::table::Row;
-use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
-
-/// A table of jobs in memory instead of in a file.
-struct Given(Vec<Row>);
-
-impl Inputs for Given {
-    fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError> {
-        NoInputs.text(path)
-    }
-
-    fn rows(&self, _: &str) -> Result<Rows, WorkloadError> {
-        Ok(Box::new(self.0.clone().into_iter().map(Ok)))
-    }
-}
 
 fn row(submit: f64, runtime: f64, estimate: f64, nodes: f64) -> Row {
     Row {
@@ -42,7 +27,8 @@ fn scenario(machine: &str, scheduler: &str, metrics: &str) -> Scenario {
 }
 
 fn values(scenario: &Scenario, rows: &[Row]) -> Vec<Option<f64>> {
-    let outcome: Outcome = scenario.run(0, &Given(rows.to_vec()), &mut ()).unwrap();
+    let given = Given { rows: rows.to_vec(), ..Given::default() };
+    let outcome: Outcome = scenario.run(0, &given, &mut ()).unwrap();
     outcome.metrics.iter().map(|metric| metric.value).collect()
 }
 

@@ -3,27 +3,15 @@
 //!
 //! The definitions look at every base, every node and every neighbour.
 
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
+use crate::common::build;
+use meshwork::alloc::Ask;
 use meshwork::form::Asks;
 use meshwork::geometry::NodeSet;
 use meshwork::geometry::orientation::{Rotation, orientations};
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
-use meshwork::registry::{entry, resolve};
 use meshwork::rng::Stream;
 use meshwork::topology::{Grid, Node, Topology};
-use toml::Table;
-
-/// Entry and allocator of a text such as "first_fit rotation='best'".
-fn build(named: &str, topology: &Topology) -> (&'static AllocatorEntry, Box<dyn Allocator>) {
-    let (name, params) = named.split_once(' ').unwrap_or((named, ""));
-    let given: Table = params.replace(' ', "\n").parse().unwrap();
-    let entry: &AllocatorEntry = entry(ALLOCATORS, name);
-    let declared: Vec<_> = entry.about.params.iter().collect();
-    let params = resolve("allocator", &declared, &given, &[]).unwrap();
-    let allocator = (entry.build)(&params, topology).unwrap();
-    (entry, allocator)
-}
 
 /// Grids of one to four dimensions, with and without wraparound. Some sides are 1 or 2.
 fn grids(dimensions: &[usize]) -> Vec<Topology> {

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{job, machines, random_jobs, run, scenario, submissions, value, watched};
+use crate::common::{
+    job, machines, random_jobs, refusal, run, scenario, submissions, value, watched,
+};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::{Block, Placement};
@@ -118,6 +120,22 @@ fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
     assert!(distinct.len() > 100, "placements differ: {}", distinct.len());
 }
 
+/// Ends of jobs that start at time 0 on the given blocks, in order.
+fn ends(text: &str, jobs: impl IntoIterator<Item = Vec<Block>>) -> Vec<f64> {
+    let mut network = scenario(text).setup(0).unwrap().network;
+    for (slot, blocks) in jobs.into_iter().enumerate() {
+        let at = Placement { blocks: blocks.into_iter().collect(), parts: None };
+        let key = RunKey { id: JobId(slot as u64), slot: slot as u32 };
+        network.start(Time::ZERO, key, Work { left: 1.0, rate: 1.0 }, 0, &at).unwrap();
+    }
+    let mut ends = Vec::new();
+    while let Some((at, key)) = network.next_finish(None).unwrap() {
+        network.finish(at, key);
+        ends.push(at.units());
+    }
+    ends
+}
+
 /// Each job has two columns of a mesh: adjacent ones, or columns that alternate with the other
 /// job's.
 #[test]
@@ -127,20 +145,9 @@ fn jobs_slow_each_other_where_their_messages_share_links() {
             "machine = {{ topology = 'mesh', dims = [8, 2] }}
              network = {{ name = '{name}', iterations = 10, packet_length = 16 }}"
         );
-        let setup = scenario(&text).setup(0).unwrap();
-        let mut network = setup.network;
-        for (slot, columns) in columns.iter().enumerate() {
-            let column = |&x: &u32| Block { base: x, sides: [1, 2].as_slice().into() };
-            let at = Placement { blocks: columns.iter().map(column).collect(), parts: None };
-            let key = RunKey { id: JobId(slot as u64), slot: slot as u32 };
-            network.start(Time::ZERO, key, Work { left: 1.0, rate: 1.0 }, 0, &at).unwrap();
-        }
-        let mut last = 0.0;
-        while let Some((at, key)) = network.next_finish(None).unwrap() {
-            network.finish(at, key);
-            last = at.units();
-        }
-        last
+        let column = |&x: &u32| Block { base: x, sides: [1, 2].as_slice().into() };
+        let ends = ends(&text, columns.map(|columns| columns.iter().map(column).collect()));
+        ends.into_iter().fold(0.0, f64::max)
     };
     for (name, is_slowed) in [("hops", false), ("link_load", true), ("wormhole", true)] {
         let apart = service(name, [&[0, 1, 2, 3], &[4, 5, 6, 7]]);
@@ -163,20 +170,8 @@ fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
              network = {{ name = '{name}', pattern = 'ring', iterations = {messages},
                           packet_length = {flits}, buffer = 8 }}"
         );
-        let mut network = scenario(&text).setup(0).unwrap().network;
-        for (slot, &x) in far.iter().enumerate() {
-            let one = |base| Block { base, sides: [1].as_slice().into() };
-            let blocks = vec![one(x), one(x + 2)].into_iter().collect();
-            let at = Placement { blocks, parts: None };
-            let key = RunKey { id: JobId(slot as u64), slot: slot as u32 };
-            network.start(Time::ZERO, key, Work { left: 1.0, rate: 1.0 }, 0, &at).unwrap();
-        }
-        let mut ends = Vec::new();
-        while let Some((at, key)) = network.next_finish(None).unwrap() {
-            network.finish(at, key);
-            ends.push(at.units());
-        }
-        ends
+        let one = |base| Block { base, sides: [1].as_slice().into() };
+        ends(&text, far.iter().map(|&x| vec![one(x), one(x + 2)]))
     };
     let both = f64::from(2 * messages * flits);
     let shared = ends("link_load", &[0, 1]);
@@ -338,14 +333,6 @@ fn jobs_that_are_moved_lose_no_message() {
 
 #[test]
 fn what_a_network_cannot_run_is_refused_in_a_sentence() {
-    let refused = |text: &str| -> String {
-        let mut table: toml::Table = text.parse().unwrap();
-        table.insert(
-            "workload".to_owned(),
-            "name = 'lublin'".parse::<toml::Table>().unwrap().into(),
-        );
-        Scenario::read(&table).map(|_| ()).unwrap_err().to_string()
-    };
     let torus = "machine = { topology = 'torus', dims = [4, 4] }\n";
     for (text, sentence) in [
         (
@@ -373,7 +360,7 @@ fn what_a_network_cannot_run_is_refused_in_a_sentence() {
             "the network `wormhole` simulates the links of one site, and the machine has 2",
         ),
     ] {
-        assert_eq!(refused(&text), sentence);
+        assert_eq!(refusal(&text), sentence);
     }
 }
 

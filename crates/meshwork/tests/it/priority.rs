@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::common::{
-    Diary, interval, machines, observed, random_jobs, refusal, run, scenario, submissions, watched,
+    diary, interval, machines, random_jobs, refusal, run, scenario, submissions, watched,
 };
 use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Owner, Request, Terms, Time};
@@ -21,12 +21,6 @@ fn of(user: &str, queue: &str, job: Job) -> Job {
 
 fn job(number: u64, arrival: f64, nodes: u32, runtime: f64) -> Job {
     Job::new(number, Time::new(arrival), Request::Nodes(nodes), runtime)
-}
-
-fn diary(text: &str, jobs: Vec<Job>) -> Vec<String> {
-    let scenario = scenario(text);
-    let (_, diary) = observed(&scenario, jobs, Diary::default());
-    diary.0
 }
 
 /// Numbers of the jobs in `waiting`, in order of their starts.
@@ -178,22 +172,16 @@ fn what_users_get_converges_to_their_shares() {
                 jobs.push(of(user, "q", job));
             }
             let study = scenario(&text);
-            let (_, used) = observed(&study, jobs, Used(BTreeMap::new()));
-            let (large, small) = (used.0["large"], used.0["small"]);
-            let got = large / (large + small);
+            // Processor time of each user's finished jobs.
+            let mut used: BTreeMap<String, f64> = BTreeMap::new();
+            watched(&study, jobs, |now, event| {
+                if let Event::Finished(run) = event {
+                    let user = run.job.owner.as_ref().unwrap().user.clone().unwrap();
+                    *used.entry(user).or_default() += run.asked as f64 * (now - run.start);
+                }
+            });
+            let got = used["large"] / (used["large"] + used["small"]);
             assert!((got - part).abs() < 0.02, "{scheduler} {half_life}: {got} of {part}");
-        }
-    }
-}
-
-/// Processor time of each user's finished jobs.
-struct Used(BTreeMap<String, f64>);
-
-impl Observer for Used {
-    fn observe(&mut self, now: Time, event: &Event<'_>) {
-        if let Event::Finished(run) = event {
-            let user = run.job.owner.as_ref().unwrap().user.clone().unwrap();
-            *self.0.entry(user).or_default() += run.asked as f64 * (now - run.start);
         }
     }
 }
@@ -282,7 +270,7 @@ fn low_queues_make_room_for_high_ones() {
 #[test]
 fn suspended_jobs_at_one_server_are_preemptive_resume() {
     let text = format!(
-        "machine = {{ topology = 'flat', processors = 1 }}\nworkload = {{ name = 'table', path = 'none' }}
+        "machine = {{ topology = 'flat', processors = 1 }}
          scheduler = {{ name = 'priority', preempt = 'suspend', {EXPRESS}, half_life = 'none',
                         weights = {{ queue = 1e6, fair_share = 0 }}, max_age = 1e15 }}"
     );
@@ -427,15 +415,8 @@ fn preempted_jobs_are_of_lower_queues_and_lose_nothing_that_they_should_not() {
 
 #[test]
 fn what_is_wrong_is_said_in_one_sentence() {
-    let refused = |text: &str| {
-        let mut table: toml::Table = text.parse().unwrap();
-        table.insert(
-            "machine".to_owned(),
-            "topology = 'flat'\nprocessors = 4".parse::<toml::Table>().unwrap().into(),
-        );
-        table.insert("workload".to_owned(), "lublin".into());
-        meshwork::scenario::Scenario::read(&table).unwrap_err().message
-    };
+    let refused =
+        |text: &str| refusal(&format!("machine = {{ topology = 'flat', processors = 4 }}\n{text}"));
     let priority = |rest: &str| refused(&format!("scheduler = {{ name = 'priority', {rest} }}"));
     assert!(
         priority("shares = [{ user = 'a', share = 1 }, { user = 'a', share = 2 }]")
@@ -453,12 +434,8 @@ fn what_is_wrong_is_said_in_one_sentence() {
         refused(&format!("{suspends}\nfailures = {{ mtbf = 9, repair = 1 }}"))
             .contains("may not come back")
     );
-    let mesh = scenario_refused(&format!(
-        "{suspends}\nmachine = {{ topology = 'mesh', dims = [4, 4] }}\nworkload = 'lublin'\nnetwork = 'wormhole'"
+    let mesh = refusal(&format!(
+        "{suspends}\nmachine = {{ topology = 'mesh', dims = [4, 4] }}\nnetwork = 'wormhole'"
     ));
     assert!(mesh.contains("the network `ideal` has work"), "{mesh}");
-}
-
-fn scenario_refused(text: &str) -> String {
-    refusal(text)
 }

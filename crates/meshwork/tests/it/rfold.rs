@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::common::{job, run, scenario, starts};
+use crate::common::{job, positions, run, scenario, starts};
 use crate::rfold_program::{Program, Submitted, Way};
 use meshwork::alloc::optical::rfold::Rfold;
 use meshwork::alloc::optical::{Ties, cubes_needed, folded_for_cubes, folded_for_torus};
@@ -250,26 +250,16 @@ const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2,
 /// Pieces in cubes of the given side, computed from coordinates by their definition.
 fn pieces_by_definition(site: &Site, shape: [u32; 3], side: u32) -> Option<Vec<Vec<u32>>> {
     let grid = site.grid();
-    let counts: Vec<u32> = grid.sides().iter().map(|own| own / side).collect();
-    let mut cubes = Vec::new();
-    for x in 0..counts[0] {
-        for y in 0..counts[1] {
-            for z in 0..counts[2] {
-                cubes.push([x * side, y * side, z * side]);
-            }
-        }
-    }
+    let counts = [0, 1, 2].map(|d| grid.sides()[d] / side);
+    let cubes: Vec<[u32; 3]> = positions(counts).map(|at| at.map(|own| own * side)).collect();
     let nodes = |cube: [u32; 3], at: [u32; 3], piece: [u32; 3]| -> Vec<u32> {
-        let mut all = Vec::new();
-        for z in 0..piece[2] {
-            for y in 0..piece[1] {
-                for x in 0..piece[0] {
-                    let corner = [cube[0] + at[0] + x, cube[1] + at[1] + y, cube[2] + at[2] + z];
-                    all.push(grid.node(&corner));
-                }
-            }
-        }
-        all
+        let [x, y, z] = piece;
+        // The first dimension is the fastest one.
+        let all = positions([z, y, x]);
+        all.map(|[z, y, x]| {
+            grid.node(&[cube[0] + at[0] + x, cube[1] + at[1] + y, cube[2] + at[2] + z])
+        })
+        .collect()
     };
     ORDERS.iter().find_map(|order| {
         let s = order.map(|index| shape[index]);
@@ -292,17 +282,10 @@ fn pieces_by_definition(site: &Site, shape: [u32; 3], side: u32) -> Option<Vec<V
                 continue;
             }
             let [a, b, c] = piece.map(|own| side - own);
-            let mut places = Vec::new();
-            if kinds[0].0 == 0 {
-                for x in 0..=a {
-                    for y in 0..=b {
-                        for z in 0..=c {
-                            places.push([x, y, z]);
-                        }
-                    }
-                }
+            let places = if kinds[0].0 == 0 {
+                positions([a + 1, b + 1, c + 1]).collect()
             } else {
-                places = vec![
+                vec![
                     [0, 0, 0],
                     [a, 0, 0],
                     [0, b, 0],
@@ -311,8 +294,8 @@ fn pieces_by_definition(site: &Site, shape: [u32; 3], side: u32) -> Option<Vec<V
                     [a, 0, c],
                     [0, b, c],
                     [a, b, c],
-                ];
-            }
+                ]
+            };
             let found = places.into_iter().find_map(|at| {
                 let free = |cube: &&[u32; 3]| {
                     nodes(**cube, at, piece).iter().all(|&node| site.free().contains(node))
@@ -360,17 +343,8 @@ fn path_by_definition(
     nodes: usize,
     axis: usize,
 ) -> Option<Vec<[u32; 3]>> {
-    let mut ends = Vec::new();
-    for x in 0..side {
-        for y in 0..side {
-            for z in 0..side {
-                let at = [x, y, z];
-                if free(at) && (at[axis] == 0 || at[axis] == side - 1) {
-                    ends.push(at);
-                }
-            }
-        }
-    }
+    let is_end = |at: &[u32; 3]| free(*at) && (at[axis] == 0 || at[axis] == side - 1);
+    let ends: Vec<[u32; 3]> = positions([side; 3]).filter(is_end).collect();
     fn neighbours(at: [u32; 3], side: u32) -> Vec<[u32; 3]> {
         let (mut before, mut behind) = (Vec::new(), Vec::new());
         for d in 0..3 {
@@ -437,22 +411,14 @@ fn a_line_is_wound_through_cubes_as_defined() {
         }
         let nodes = 2 + rng.below(20) as u32;
         let grid = site.grid().clone();
-        let mut cubes: Vec<([u32; 3], Vec<[u32; 3]>)> = Vec::new();
-        for x in 0..sides[0] / side {
-            for y in 0..sides[1] / side {
-                for z in 0..sides[2] / side {
-                    let mut free = Vec::new();
-                    for i in 0..side.pow(3) {
-                        let within = [i / side / side, i / side % side, i % side];
-                        let at = [0, 1, 2].map(|d| [x, y, z][d] * side + within[d]);
-                        if site.free().contains(grid.node(&at)) {
-                            free.push(within);
-                        }
-                    }
-                    cubes.push(([x * side, y * side, z * side], free));
-                }
-            }
-        }
+        let cube = |at: [u32; 3]| {
+            let corner = at.map(|own| own * side);
+            let node = |at: &[u32; 3]| grid.node(&[0, 1, 2].map(|d| corner[d] + at[d]));
+            let is_free = |at: &[u32; 3]| site.free().contains(node(at));
+            (corner, positions([side; 3]).filter(is_free).collect())
+        };
+        let cubes: Vec<([u32; 3], Vec<[u32; 3]>)> =
+            positions(sides.map(|own| own / side)).map(cube).collect();
         let whole = side.pow(3) as usize;
         let mut used: Vec<_> =
             cubes.iter().filter(|(_, free)| free.len() > 1 && free.len() < whole).collect();

@@ -1,32 +1,18 @@
 //! Tests of non-contiguous allocators against slow definitions, in states of long random histories.
 
-use crate::common::{random_jobs, run, scenario};
-use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry, Ask};
+use crate::common::{build, random_jobs, run, scenario, set, try_build};
+use meshwork::alloc::{Allocator, Ask};
 use meshwork::form::{Asks, Finds};
 use meshwork::geometry::NodeSet;
 use meshwork::geometry::order::Order;
 use meshwork::geometry::orientation::{Rotation, orientations};
 use meshwork::job::{Dims, Request, Time};
 use meshwork::machine::{Block, Placement, Site};
-use meshwork::registry::{Problem, entry, resolve};
+use meshwork::registry::Problem;
 use meshwork::rng::Stream;
 use meshwork::sched::SCHEDULERS;
 use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::{Grid, Node, Topology, Wiring};
-use toml::Table;
-
-/// Allocator of a text such as "paging page=1 order='snake'".
-fn try_build(named: &str, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
-    let (name, params) = named.split_once(' ').unwrap_or((named, ""));
-    let given: Table = params.replace(' ', "\n").parse().unwrap();
-    let entry: &AllocatorEntry = entry(ALLOCATORS, name);
-    let declared: Vec<_> = entry.about.params.iter().collect();
-    (entry.build)(&resolve("allocator", &declared, &given, &[]).unwrap(), topology)
-}
-
-fn build(named: &str, topology: &Topology) -> Box<dyn Allocator> {
-    try_build(named, topology).unwrap()
-}
 
 /// Machines of one to four dimensions with sides of 1, powers of two, and other numbers.
 fn machines() -> Vec<Topology> {
@@ -89,7 +75,7 @@ fn in_random_histories(
     mut check: impl FnMut(Question<'_>),
 ) {
     let mut rng = Stream::new(3, 0, named);
-    let mut allocator = build(named, topology);
+    let (_, mut allocator) = build(named, topology);
     let mut site = Site::new(topology.clone(), 1.0);
     let grid = topology.grid().clone();
     let mut held: Vec<Vec<Node>> = Vec::new();
@@ -186,7 +172,7 @@ fn all_sets_of_free_nodes_are_equally_likely() {
     let topology = Topology::mesh(&[4, 2]).unwrap();
     let mut site = Site::new(topology.clone(), 1.0);
     site.claim(&singles(&[1, 6], site.grid())).unwrap();
-    let mut allocator = build("random", &topology);
+    let (_, mut allocator) = build("random", &topology);
     let mut rng = Stream::new(1, 0, "allocator");
     let mut counts = std::collections::BTreeMap::new();
     let draws = 20_000;
@@ -283,8 +269,8 @@ fn paging_takes_the_first_free_pages() {
 #[test]
 fn larger_pages_say_that_they_may_fail_and_hold_more_than_was_asked_for() {
     let mesh = Topology::mesh(&[4, 4]).unwrap();
-    assert_eq!(build("paging", &mesh).finds(), None, "any nodes will do, as the entry says");
-    let mut paging = build("paging page=1", &mesh);
+    assert_eq!(build("paging", &mesh).1.finds(), None, "any nodes will do, as the entry says");
+    let (_, mut paging) = build("paging page=1", &mesh);
     assert_eq!(paging.finds(), Some(Finds::SomeBlocks));
     let mut site = Site::new(mesh, 1.0);
     let mut draws = Stream::new(1, 0, "draws");
@@ -473,8 +459,8 @@ fn adaptive_noncontiguous_cuts_what_finds_no_place() {
 #[test]
 fn a_limit_of_levels_is_declared() {
     let mesh = Topology::mesh(&[4, 4]).unwrap();
-    assert_eq!(build("adaptive_noncontiguous", &mesh).finds(), None);
-    let limited = build("adaptive_noncontiguous levels=3", &mesh);
+    assert_eq!(build("adaptive_noncontiguous", &mesh).1.finds(), None);
+    let (_, limited) = build("adaptive_noncontiguous levels=3", &mesh);
     assert_eq!(limited.finds(), Some(Finds::SomeBlocks));
 }
 
@@ -810,7 +796,7 @@ fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
                 })
                 .min()
                 .unwrap();
-            let mut mm = build("mm", &topology);
+            let (_, mut mm) = build("mm", &topology);
             let placed =
                 mm.choose(Ask::new(&Request::Nodes(count), &site, Time::ZERO, &mut rng)).unwrap();
             let found = over_all_pairs(&placed.nodes(site.grid()), &hops);
@@ -824,7 +810,7 @@ fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
 /// Drawing of a placement for a count of nodes on a torus with held nodes.
 fn placed(named: &str, topology: &Topology, held: &[Node], count: u32) -> String {
     let mut site = Site::new(topology.clone(), 1.0);
-    let mut allocator = build(named, topology);
+    let (_, mut allocator) = build(named, topology);
     for &node in held {
         let held = singles(&[node], site.grid());
         site.claim(&held).unwrap();
@@ -860,15 +846,13 @@ fn a_set_that_is_free_of_what_was_drawn_stays_whole() {
     // Forks do not share their random stream.
     let topology = Topology::mesh(&[4, 4]).unwrap();
     let site = Site::new(topology.clone(), 1.0);
-    let mut allocator = build("random", &topology);
+    let (_, mut allocator) = build("random", &topology);
     let mut fork = allocator.fork();
     let ask = |allocator: &mut Box<dyn Allocator>| {
         let mut draws = Stream::new(2, 0, "draws");
         let placed =
             allocator.choose(Ask::new(&Request::Nodes(16), &site, Time::ZERO, &mut draws)).unwrap();
-        let mut set = NodeSet::empty(16);
-        placed.add_to(&mut set, site.grid());
-        assert_eq!(set.count(), 16);
+        assert_eq!(set(16, placed.nodes(site.grid())).count(), 16);
         placed
     };
     assert_eq!(ask(&mut allocator), ask(&mut fork));

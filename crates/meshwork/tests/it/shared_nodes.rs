@@ -1036,7 +1036,7 @@ fn every_order_and_choice_gives_whole_runs() {
     for order in NODE_ORDERS {
         for within in WITHIN {
             let scenario = shared(&format!(
-                "scheduler = 'easy'\norder = '{}'\nwithin = '{}'\n",
+                "workload = {{ name = 'lublin' }}\nscheduler = 'easy'\norder = '{}'\nwithin = '{}'\n",
                 order.about.name, within.about.name
             ));
             let (outcome, _) = observed(&scenario, jobs.clone(), Starts::default());

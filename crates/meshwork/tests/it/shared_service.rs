@@ -6,8 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::common::{Diary, Watts, observed, scenario, starts, submissions, watched};
-use crate::failures::Text;
+use crate::common::{Diary, Given, Watts, diary, observed, scenario, starts, submissions, watched};
 use crate::shared_nodes::{
     NODES, Naive, Outage, Starts, Window, gpus, machine, of_pieces, random_jobs, shared,
 };
@@ -54,8 +53,7 @@ fn partitions_and_windows_are_those_of_a_naive_simulator() {
             ),
         );
         let scenario = scenario(&format!(
-            "{text}allocator = '{domain}'\norder = '{order}'\nscheduler = '{scheduler}'\n\
-             workload = {{ name = 'table', path = 'x.csv' }}\n"
+            "{text}allocator = '{domain}'\norder = '{order}'\nscheduler = '{scheduler}'"
         ));
         let (_, seen) = observed(&scenario, jobs.clone(), Starts::default());
         let mut twin = Naive::new(&jobs, domain, order);
@@ -133,12 +131,10 @@ fn a_gpu_fails_alone_and_its_node_serves_on() {
     // One node has two GPUs. The second job needs both, and waits for the repair.
     let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
                 failures = { mtbf = { name = 'constant', value = 10.0 }, repair = { name = 'constant', value = 5.0 }, \
-                scope = 'gpu' }\nworkload = { name = 'table', path = 'x.csv' }";
+                scope = 'gpu' }";
     let one = |number, at, count, runtime| of_pieces(number, at, gpus(count, 1), runtime);
     let cores = of_pieces(3, 0.0, Pieces::of(Piece::default()), 13.0);
     let jobs = vec![cores, one(1, 2.0, 1, 9.0), one(2, 3.0, 2, 3.0)];
-    let scenario = scenario(text);
-    let (_, seen) = observed(&scenario, jobs, Diary::default());
     // Both GPUs fail at 10, are repaired at 15, and fail again at 25. The job that has only a core
     // is not affected.
     let expected = [
@@ -153,15 +149,15 @@ fn a_gpu_fails_alone_and_its_node_serves_on() {
         "30 start 2",
         "33 end 2",
     ];
-    assert_eq!(seen.0, expected);
+    assert_eq!(diary(text, jobs), expected);
 }
 
 #[test]
 fn a_gpu_of_a_trace_fails_alone() {
     let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
-                failures = { trace = 't' }\nworkload = { name = 'table', path = 'x.csv' }";
+                failures = { trace = 't' }";
     let scenario = scenario(text);
-    let overlapping = Text("node,gpu,down,up\n0,1,5,8\n0,1,6,20\n");
+    let overlapping = Given { text: "node,gpu,down,up\n0,1,5,8\n0,1,6,20\n", ..Given::default() };
     let refused =
         scenario.setup_with(0, &overlapping).err().map(|error| error.to_string()).unwrap();
     assert!(
@@ -172,7 +168,8 @@ fn a_gpu_of_a_trace_fails_alone() {
     // The first job holds GPU 0. The second job needs both GPUs, and waits until both are back.
     let jobs = vec![job(1, 0.0, 1, 6.5), job(2, 1.0, 2, 3.0)];
     let mut seen = Diary::default();
-    let setup = scenario.setup_with(0, &Text("node,gpu,down,up\n0,1,5,8\n0,0,6,7\n")).unwrap();
+    let given = Given { text: "node,gpu,down,up\n0,1,5,8\n0,0,6,7\n", ..Given::default() };
+    let setup = scenario.setup_with(0, &given).unwrap();
     scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
     assert_eq!(
         seen.0,
@@ -211,12 +208,10 @@ fn a_failed_gpu_lasts_beyond_the_outage_of_its_node() {
     // The GPU fails at 10 and is repaired at 30. Its node is out of service from 15 to 20.
     let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 1 }] }\n\
                 failures = { mtbf = { name = 'constant', value = 10.0 }, repair = { name = 'constant', value = 20.0 }, \
-                scope = 'gpu', maintenance = [{ from = 15, until = 20 }] }\nworkload = { name = 'table', path = 'x.csv' }";
+                scope = 'gpu', maintenance = [{ from = 15, until = 20 }] }";
     let gpu = of_pieces(1, 11.0, gpus(1, 1), 3.0);
     let core = of_pieces(2, 16.0, Pieces::of(Piece::default()), 1.0);
     let first = of_pieces(0, 0.0, Pieces::of(Piece::default()), 1.0);
-    let scenario = scenario(&format!("{text}\nscheduler = {{ name = 'window' }}"));
-    let (_, seen) = observed(&scenario, vec![first, gpu, core], Diary::default());
     let expected = [
         "0 start 0",
         "1 end 0",
@@ -227,7 +222,8 @@ fn a_failed_gpu_lasts_beyond_the_outage_of_its_node() {
         "30 start 1",
         "33 end 1",
     ];
-    assert_eq!(seen.0, expected);
+    let text = format!("{text}\nscheduler = {{ name = 'window' }}");
+    assert_eq!(diary(&text, vec![first, gpu, core]), expected);
 }
 
 fn of_queue(number: u64, at: f64, pieces: Pieces, runtime: f64, queue: &str) -> Job {
@@ -261,7 +257,7 @@ fn whole_nodes_are_used_by_all_their_cores() {
     ] {
         let scenario = scenario(&format!(
             "machine = {{ topology = 'flat', processors = 1, nodes = [{{ type = 'a', cpu = 8 }}] }}\n\
-             scheduler = {scheduler}\nworkload = {{ name = 'table', path = 'x.csv' }}"
+             scheduler = {scheduler}"
         ));
         let (_, seen) = observed(&scenario, jobs.clone(), Diary::default());
         let place = |line: &str| seen.0.iter().position(|own| own.ends_with(line)).unwrap();
@@ -273,8 +269,7 @@ fn with_preemption(preempt: &str) -> Scenario {
     scenario(&format!(
         "machine = {{ topology = 'flat', processors = 2, nodes = [{{ type = 'a', cpu = 8, mem = 100, gpu = 4, islands = 2 }}] }}\n\
          scheduler = {{ name = 'priority', preempt = '{preempt}', \
-         queues = [{{ name = 'low', priority = 1 }}, {{ name = 'high', priority = 2 }}] }}\n\
-         workload = {{ name = 'table', path = 'x.csv' }}"
+         queues = [{{ name = 'low', priority = 1 }}, {{ name = 'high', priority = 2 }}] }}"
     ))
 }
 
@@ -347,8 +342,7 @@ fn preemption_with_everything_gives_no_cell_twice() {
         }
         let scenario = scenario(&format!(
             "{}scheduler = {{ name = 'priority', preempt = '{preempt}', backfill = '{backfill}', \
-             queues = [{{ name = 'low', priority = 1 }}, {{ name = 'high', priority = 2 }}] }}\n\
-             workload = {{ name = 'table', path = 'x.csv' }}",
+             queues = [{{ name = 'low', priority = 1 }}, {{ name = 'high', priority = 2 }}] }}",
             machine()
         ));
         let (outcome, seen) = observed(&scenario, jobs, Outages::default());
@@ -363,8 +357,7 @@ fn cores_and_gpus_take_power_by_the_part() {
     // Two nodes have eight cores and two GPUs each. A core takes 1 watt idle and 3 busy, a GPU 10
     // and 100.
     let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
-                energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100 }\n\
-                workload = { name = 'table', path = 'x.csv' }";
+                energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100 }";
     let half = Pieces::of(Piece { cpu: 4, gpu: 1, share: 500, ..Piece::default() });
     let jobs = vec![
         Job::new(1, Time::ZERO, Request::pieces(half), 10.0),
@@ -382,8 +375,7 @@ fn cores_and_gpus_take_power_by_the_part() {
 fn only_idle_nodes_sleep_and_their_gpus_with_them() {
     // The first node always has a job. The second node is idle from 10 on, and sleeps from 14 on.
     let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
-                energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, sleep = 0.5, sleep_after = 4, wake = 2, wake_energy = 7 }\n\
-                workload = { name = 'table', path = 'x.csv' }";
+                energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, sleep = 0.5, sleep_after = 4, wake = 2, wake_energy = 7 }";
     let core = |number, at, runtime| of_pieces(number, at, Pieces::of(Piece::default()), runtime);
     let jobs = vec![
         core(1, 0.0, 30.0),
@@ -419,8 +411,7 @@ fn cores(number: u64, cpu: u32, runtime: f64) -> Job {
 fn a_cap_holds_jobs_back_by_their_cores() {
     // Sixteen cores, of which ten may be held: 16 + 2 · 10 = 36 watts.
     let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8 }] }\n\
-                scheduler = 'easy'\nenergy = { idle = 1, busy = 3, cap = 36 }\n\
-                workload = { name = 'table', path = 'x.csv' }";
+                scheduler = 'easy'\nenergy = { idle = 1, busy = 3, cap = 36 }";
     let jobs = vec![cores(1, 6, 10.0), cores(2, 6, 10.0), cores(3, 4, 5.0), cores(4, 4, 50.0)];
     // The third job runs beside the first one. The fourth job does not delay the start of the
     // second.
@@ -429,8 +420,7 @@ fn a_cap_holds_jobs_back_by_their_cores() {
 }
 
 fn diary_of_starts(text: &str, jobs: Vec<Job>) -> Vec<String> {
-    let (_, seen) = observed(&scenario(text), jobs, Diary::default());
-    seen.0.into_iter().filter(|line| line.contains("start")).collect()
+    diary(text, jobs).into_iter().filter(|line| line.contains("start")).collect()
 }
 
 #[test]
@@ -438,7 +428,7 @@ fn a_cap_holds_jobs_back_by_their_gpus() {
     // Sixteen cores and four GPUs take 56 watts idle. The cap leaves 200 watts: 2 for each held
     // core, and 90 for each held GPU.
     let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
-                scheduler = 'easy'\nworkload = { name = 'table', path = 'x.csv' }\n\
+                scheduler = 'easy'\n\
                 energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, cap = 256 }";
     let wants = |number, cpu, gpu, share, runtime| {
         let pieces = Pieces::of(Piece { cpu, gpu, share, ..Piece::default() });
@@ -462,8 +452,7 @@ fn a_cap_holds_jobs_back_by_their_gpus() {
 #[test]
 fn reservation_keeps_parts_of_the_node_with_the_fewest_jobs() {
     let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8 }] }\n\
-                scheduler = 'reservation'\norder = 'first'\n\
-                workload = { name = 'table', path = 'x.csv' }";
+                scheduler = 'reservation'\norder = 'first'";
     // Two jobs are on the first node, and one is on the second node, on which six cores are kept
     // for the fourth job. So the fifth job waits although it would fit, and the sixth one does not.
     let jobs = vec![
@@ -636,8 +625,7 @@ fn sent(network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
 fn sent_by(mesh: &str, network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
     let text = format!(
         "machine = {{ topology = 'mesh', {mesh}, nodes = [{{ type = 'a', cpu = 8, gpu = 4 }}] }}\n\
-         network = {network}\nallocator = 'naive'\n\
-         workload = {{ name = 'table', path = 'x.csv' }}"
+         network = {network}\nallocator = 'naive'"
     );
     let mut sent = Vec::new();
     let outcome = watched(&scenario(&text), jobs, |now, event| {

@@ -215,7 +215,8 @@ fn wrong_estimates_and_every_order_leave_the_books_in_order() {
     for order in NODE_ORDERS {
         for scheduler in ["easy", "conservative", "slurm"] {
             let scenario = scenario(&format!(
-                "{MACHINE}selector = 'best_fit'\norder = '{}'\nscheduler = '{scheduler}'",
+                "{MACHINE}workload = {{ name = 'lublin' }}\nselector = 'best_fit'\norder = '{}'\n\
+                 scheduler = '{scheduler}'",
                 order.about.name
             ));
             let jobs = jobs(&mut rng, 80, false);
@@ -278,9 +279,7 @@ fn jobs_of_a_partition_stay_on_its_nodes_of_every_site() {
         "machine = { partitions = [{ name = 'left', nodes = '0-5,12-13', default = true }], ",
     );
     for scheduler in ["easy", "fcfs", "conservative", "slurm"] {
-        let scenario = scenario(&format!(
-            "{text}scheduler = '{scheduler}'\nworkload = {{ name = 'table', path = 'x.csv' }}"
-        ));
+        let scenario = scenario(&format!("{text}scheduler = '{scheduler}'"));
         let seen = runs(&scenario, jobs(&mut rng, 60, false));
         assert!(seen.len() > 20, "{scheduler}");
         for (_, _, site, nodes, _) in &seen {
@@ -305,8 +304,7 @@ fn preempted_jobs_and_jobs_that_send_leave_the_books_in_order() {
         let scenario = scenario(&format!(
             "{MACHINE}selector = '{selector}'\n\
              scheduler = {{ name = 'priority', preempt = '{preempt}', backfill = '{backfill}', \
-             queues = [{{ name = 'low', priority = 1 }}, {{ name = 'high', priority = 2 }}] }}\n\
-             workload = {{ name = 'table', path = 'x.csv' }}"
+             queues = [{{ name = 'low', priority = 1 }}, {{ name = 'high', priority = 2 }}] }}"
         ));
         let seen = books(&scenario, jobs, false);
         assert_eq!(seen.ended + seen.refused.len() as u64, 80, "{preempt}, {backfill}");
@@ -437,8 +435,7 @@ fn metrics_of_two_sites_by_hand() {
          { topology = 'flat', processors = 1, nodes = [{ type = 'b', cpu = 24, mem = 300, gpu = 4, gpu_type = 'x' }] }] }\n\
          energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100 }\n\
          measure = { metrics = ['cpu_allocation', 'mem_allocation', 'gpu_allocation', 'cpu_utilization', 'gpu_utilization', \
-         'unallocated_gpus', 'gpu_frag_2', 'gpu_frag_4', 'fgd_fragmentation', 'islands_per_job', 'nodes_per_job', 'utilization'] }\n\
-         workload = { name = 'table', path = 'x.csv' }";
+         'unallocated_gpus', 'gpu_frag_2', 'gpu_frag_4', 'fgd_fragmentation', 'islands_per_job', 'nodes_per_job', 'utilization'] }";
     let scenario = scenario(text);
     let three = Pieces::of(Piece { count: 3, gpu: 1, mem: 10, ..Piece::default() });
     let jobs = vec![

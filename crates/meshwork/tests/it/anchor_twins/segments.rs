@@ -97,8 +97,7 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
         for share in [10, 9, 8] {
             let free: BTreeSet<u32> = (0..count).filter(|_| rng.below(10) < share).collect();
             // If no node of any torus is free, the rule of flat machines applies instead.
-            let mut cells = toruses.iter().flat_map(|torus| torus.cells.iter().flatten());
-            if !cells.any(|node| free.contains(node)) {
+            if toruses.iter().all(|torus| torus.idle(&free) == 0) {
                 continue;
             }
             for parts in 2..5 {

@@ -3,17 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use meshwork::alloc::ALLOCATORS;
+use meshwork::alloc::{ALLOCATORS, Allocator, AllocatorEntry};
 #[allow(unused_imports, reason = "each test binary uses a part of them")]
 pub(crate) use meshwork::conformance::{SITES, Transcript, machines, random_jobs, submissions};
 use meshwork::engine::{Setup, simulate};
 use meshwork::geometry::NodeSet;
 use meshwork::job::{Job, Request, Time};
 use meshwork::observe::{Event, JobId, MachineState, Observer};
+use meshwork::registry::{Problem, entry, resolve};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
 use meshwork::topology::{Topology, Wiring};
-use meshwork::workload::NoInputs;
+use meshwork::workload::table::Row;
+use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 
 /// Job whose estimate equals its run time.
 pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
@@ -21,13 +23,19 @@ pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
 }
 
 /// Reads TOML. Adds an unused workload if the text has none, because the key is required.
-pub(crate) fn scenario(text: &str) -> Scenario {
+fn try_scenario(text: &str) -> Result<Scenario, Problem> {
     let mut table: toml::Table = text.parse().expect("the test writes TOML");
     if !table.contains_key("workload") {
-        let unused: toml::Table = "name = 'lublin'".parse().unwrap();
+        // The jobs of a table may have owners, so partitions and queues are allowed.
+        let unused: toml::Table = "name = 'table'\npath = 'unused'".parse().unwrap();
         table.insert("workload".to_owned(), unused.into());
     }
-    Scenario::read(&table).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
+    Scenario::read(&table)
+}
+
+/// Scenario of a text in TOML, with an unused workload if the text has none.
+pub(crate) fn scenario(text: &str) -> Scenario {
+    try_scenario(text).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
 pub(crate) fn read(text: &str) -> Scenario {
@@ -119,9 +127,9 @@ pub(crate) fn interval(values: &[f64]) -> (f64, f64) {
     (mean, 3.883 * (variance / 20.0).sqrt())
 }
 
-/// Message of the error with which a scenario is refused.
+/// Message of the error with which a scenario is refused. A text without a workload gets one.
 pub(crate) fn refusal(text: &str) -> String {
-    Scenario::read(&text.parse().unwrap()).map(drop).unwrap_err().message
+    try_scenario(text).map(drop).unwrap_err().message
 }
 
 pub(crate) fn value(outcome: &Outcome, name: &str) -> Option<f64> {
@@ -164,6 +172,55 @@ pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
     });
     simulate(setup, submissions(jobs), &mut see).unwrap();
     starts.into_values().collect()
+}
+
+/// Files of a study in memory.
+#[derive(Default)]
+pub(crate) struct Given {
+    /// Jobs of every table.
+    pub(crate) rows: Vec<Row>,
+    /// Content of every other file.
+    pub(crate) text: &'static str,
+}
+
+impl Inputs for Given {
+    fn text(&self, _: &str) -> Result<Box<dyn std::io::BufRead + Send>, WorkloadError> {
+        Ok(Box::new(self.text.as_bytes()))
+    }
+
+    fn rows(&self, _: &str) -> Result<Rows, WorkloadError> {
+        Ok(Box::new(self.rows.clone().into_iter().map(Ok)))
+    }
+}
+
+/// Entry and allocator of a text such as "paging page=1 order='snake'".
+pub(crate) fn try_build(
+    named: &str,
+    topology: &Topology,
+) -> Result<(&'static AllocatorEntry, Box<dyn Allocator>), Problem> {
+    let (name, params) = named.split_once(' ').unwrap_or((named, ""));
+    let given: toml::Table = params.replace(' ', "\n").parse().unwrap();
+    let entry = entry(ALLOCATORS, name);
+    let declared: Vec<_> = entry.about.params.iter().collect();
+    let params = resolve("allocator", &declared, &given, &[]).unwrap();
+    Ok((entry, (entry.build)(&params, topology)?))
+}
+
+pub(crate) fn build(
+    named: &str,
+    topology: &Topology,
+) -> (&'static AllocatorEntry, Box<dyn Allocator>) {
+    try_build(named, topology).unwrap()
+}
+
+/// Positions in a box of the given sides, with the last dimension fastest.
+pub(crate) fn positions([x, y, z]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> + Clone {
+    (0..x).flat_map(move |i| (0..y).flat_map(move |j| (0..z).map(move |k| [i, j, k])))
+}
+
+/// Lines of the [`Diary`] of a run.
+pub(crate) fn diary(text: &str, jobs: Vec<Job>) -> Vec<String> {
+    observed(&scenario(text), jobs, Diary::default()).1.0
 }
 
 #[derive(Default)]

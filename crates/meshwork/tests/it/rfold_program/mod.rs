@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use flate2::Crc;
 use meshwork::alloc::optical::rfold::Rfold;
 use meshwork::alloc::optical::{PathSearch, Ties, folded_for_cubes, folded_for_torus};
-use meshwork::alloc::{ALLOCATORS, Allocator, Ask};
+use meshwork::alloc::{ALLOCATORS, Allocator, Ask, FAMILY};
 use meshwork::job::{Request, Time};
 use meshwork::machine::{Block, Placement, Site};
-use meshwork::registry::resolve;
+use meshwork::registry::entry;
 use meshwork::rng::Stream;
 use meshwork::topology::Topology;
 
@@ -138,14 +138,10 @@ impl Program {
         let topology = Topology::torus(&dims).unwrap();
         let mut site = Site::new(topology.clone(), 1.0);
         let word = if ties == Ties::Original { "original" } else { "listed" };
-        let table: toml::Table =
-            format!("a = {{ {} }}", way.allocator(side, word)).parse().unwrap();
-        let mut table = table["a"].as_table().unwrap().clone();
-        let name = table.remove("name").unwrap();
-        let entry = ALLOCATORS.iter().find(|e| Some(e.about.name) == name.as_str()).unwrap();
-        let params: Vec<_> = entry.about.params.iter().collect();
-        let params = resolve("allocator", &params, &table, &[]).unwrap();
-        let mut allocator = (entry.build)(&params, &topology).unwrap();
+        let table = format!("a = {{ {} }}", way.allocator(side, word));
+        let value = table.parse::<toml::Table>().unwrap().remove("a").unwrap();
+        let params = FAMILY.resolve("allocator", &value).unwrap();
+        let mut allocator = (entry(ALLOCATORS, params.name()).build)(&params, &topology).unwrap();
         for corner in failed {
             let base = site.grid().node(corner);
             let one = Placement::from(Block { base, sides: [1, 1, 1].as_slice().into() });
