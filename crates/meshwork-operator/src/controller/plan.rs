@@ -123,7 +123,7 @@ impl BackfillPlan {
     ///
     /// The algorithm tries candidate starts in order, beginning with the present. At each of them,
     /// it takes nodes that have no reservation during the job's time limit, once running jobs have
-    /// released enough of them. Otherwise, the first end of a reservation is the next candidate
+    /// released enough of them. If there are too few, the first end of a reservation is the next candidate
     /// start. The result is `None` if reservations leave too few nodes at every candidate start:
     /// Slurm does not count such a job as tested.
     ///

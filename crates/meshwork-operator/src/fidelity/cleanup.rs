@@ -51,8 +51,8 @@ fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -
 /// Recorded times are truncated to whole seconds. Let the clean-up time be *g* + *f* seconds, with
 /// *f* below 1. Then the gaps are *g*, *g* + 1 or *g* + 2 seconds. A fraction (1 − *f*)² / 2 of
 /// them are *g* seconds, as for the difference of two uniform random numbers. If the scheduler runs
-/// at most every two seconds (`is_polled`), the three gaps occur in the ratio
-/// (1 − *f*)² / 2 : 1 − *f*² / 2 : 1. Other delays of the scheduler make the estimate too large, by
+/// only every two seconds (`is_polled`), the weights of the three gaps are (1 − *f*)² / 2,
+/// 1 − *f*² / 2 and 1. Other delays of the scheduler make the estimate too large, by
 /// less than 1 second. If at least half of these gaps equal the shortest gap, times were not
 /// truncated, and the shortest gap is the clean-up time.
 fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {

@@ -294,7 +294,7 @@ impl<'a> Given<'a> {
         at.filter(|_| self.controller.waiting() > 0)
     }
 
-    /// Runs the cycles of one clock second, in the order that fits the recorded starts best.
+    /// Runs the main and backfill cycles of one second, in the order that fits recorded starts best.
     fn second(
         &mut self,
         at: Second,

@@ -83,8 +83,7 @@ impl Instant {
     }
 }
 
-/// Cheapest plans of moves for [`Instant::defrag`]. At most `tries` blocks of `ways`, or sets of
-/// jobs, are tried.
+/// Cheapest plans of moves for [`Instant::defrag`], of at most `tries` that are examined.
 pub(super) fn cheapest(
     instant: &Instant,
     target: &InstantTarget,

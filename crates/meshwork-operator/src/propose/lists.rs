@@ -35,7 +35,7 @@ pub enum TopologyLists {
 #[derive(Clone, Debug)]
 pub struct SearchSpace {
     sides: Vec<Xyz>,
-    /// For each torus, the first torus with equal sides and boxes.
+    /// Index, for each torus, of the first torus with the same sides and the same listed boxes.
     alike: Vec<usize>,
     /// Possible sizes of aggregated blocks, ascending.
     sizes: Vec<u32>,

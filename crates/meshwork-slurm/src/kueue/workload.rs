@@ -18,7 +18,9 @@ pub(super) struct Seen<'a> {
     pub(super) object: &'a Json,
 }
 
-/// Counts for warnings. An attempt of a workload lasts from its admission to its eviction or end.
+/// Numbers of incomplete or unmodelled workloads, which warnings tell.
+///
+/// An attempt of a workload lasts from its admission to its eviction or end.
 #[derive(Default)]
 pub(super) struct Notes {
     /// Number of attempts whose end lies between two snapshots, so that its time is unknown.

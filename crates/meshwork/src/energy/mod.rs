@@ -26,8 +26,8 @@ pub struct Energy {
 
 /// Amounts by which held processors and GPUs count towards a power cap.
 ///
-/// Without power of GPUs, each processor counts as 1. Otherwise the unit is a microwatt, or more on
-/// machines of more than 10⁹ watts.
+/// If only processors have a power, each held processor counts as 1. If GPUs have one too, amounts
+/// are in microwatts, or in a larger unit on machines of more than 10⁹ watts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Draws {
     processor: u64,

@@ -27,7 +27,7 @@ pub struct Pieces {
     pub exclusive: bool,
 }
 
-/// Equal pieces of one role of a job.
+/// Pieces of a job that need the same resources, such as its workers or its servers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]

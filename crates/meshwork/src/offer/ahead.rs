@@ -11,9 +11,9 @@ use crate::job::Job;
 /// free processors, only the number of free processors is copied.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// The attempt to start the job for which a site is chosen.
+    /// Attempt to start the job for which a site is chosen.
     ///
-    /// The attempt's instant and sizing are also used for other jobs.
+    /// Trial starts of other jobs use its instant and its rule for job sizes.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }

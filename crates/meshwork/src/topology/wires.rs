@@ -130,8 +130,7 @@ pub trait Wires: fmt::Debug + Send + Sync {
 
     /// The class of virtual channels for a packet between two nodes of one router.
     ///
-    /// `None` if the packet may use every class. If packets keep their class on the way from the
-    /// last router to the node, a class is returned.
+    /// `None` if the packet may use every class.
     fn class_at_home(&self, _manner: &Manner) -> Option<u8> {
         None
     }

@@ -151,7 +151,7 @@ fn a_metric_that_breaks_a_rule_is_told_which() {
     assert!(found.contains("the same run gives ") && found.contains(" the second time"), "{found}");
 }
 
-/// Share of work whose jobs waited no longer than the parameter `above`.
+/// Share of the work that belongs to jobs whose waits did not exceed a bound.
 fn in_time(job: &Running, now: Time, rules: &Rules) -> (f64, f64) {
     let work = f64::from(job.held) * job.service(now);
     (if job.wait() <= rules.params.number("above") { work } else { 0.0 }, work)

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::columns::Spans;
 
-/// Consecutive nodes of a site that have a mark during an interval of time.
+/// Consecutive nodes of a site that the page marks during an interval, such as reserved nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Marked {
     /// Kind of the mark: `partition`, `reserved`, or `gpu` for a GPU out of service.

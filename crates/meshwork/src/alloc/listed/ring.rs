@@ -71,7 +71,7 @@ impl Stretch {
 }
 
 impl Rings {
-    /// Creates the rule for a machine of `count` nodes from its list of rings.
+    /// Creates the allocation rule of a machine of `count` nodes, given the nodes along each ring.
     #[must_use]
     pub fn new(count: u32, rings: Vec<Vec<Node>>) -> Rings {
         let sets: Vec<NodeSet> = rings.iter().map(|ring| set_of(ring, count)).collect();

@@ -26,7 +26,7 @@ pub struct SharedBook {
     tree: Option<SingleTree>,
     /// Nodes whose free amounts have changed, in the order of the changes.
     changes: Vec<u32>,
-    /// Number of old changes that have been dropped from the book's list of changes.
+    /// Number of changes of nodes that are no longer stored, because they were the oldest.
     forgotten: usize,
     /// Requests with stored results, with the most recently used one at the end.
     requests: Vec<KnownRequest>,

@@ -154,7 +154,7 @@ pub type JobValue = Box<dyn FnMut(&Running, Time, &Rules) -> f64 + Send>;
 
 /// Metric that observes a run itself, and has a value at the end of the run.
 ///
-/// Time spans before the first arrival of a job are not reported to the gauge.
+/// Time spans before the first arrival of a job are not reported to the metric.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;

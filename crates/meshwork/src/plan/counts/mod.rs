@@ -63,10 +63,10 @@ pub(super) struct Counts {
     due: Time,
 }
 
-/// Maximum number of rows without jobs. If there are more, and more than an eighth of all rows,
-/// rows are compacted.
+/// Number of empty rows up to which rows are never compacted.
 ///
-/// A row is a group of neighbouring waiting jobs with equal node counts and estimates.
+/// A row stands for neighbouring waiting jobs with equal node counts and estimates. Rows are
+/// compacted once more than this number and more than an eighth of them have no jobs left.
 const MAX_EMPTY: usize = 16;
 
 impl Counts {
