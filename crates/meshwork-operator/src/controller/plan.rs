@@ -123,9 +123,9 @@ impl BackfillPlan {
     ///
     /// The algorithm tries candidate starts in order, beginning with the present. At each of them,
     /// it takes nodes that have no reservation during the job's time limit, once running jobs have
-    /// released enough of them. If there are too few, the first end of a reservation is the next candidate
-    /// start. The result is `None` if reservations leave too few nodes at every candidate start:
-    /// Slurm does not count such a job as tested.
+    /// released enough of them. If there are too few, the first end of a reservation is the next
+    /// candidate start. The result is `None` if reservations leave too few nodes at every candidate
+    /// start: Slurm does not count such a job as tested.
     ///
     /// `gone` are nodes of running jobs that the job may preempt, and `parts` the held parts of
     /// nodes. `now` searches for nodes that are free now, outside of a set. `reserved` adds to a

@@ -294,7 +294,7 @@ impl<'a> Given<'a> {
         at.filter(|_| self.controller.waiting() > 0)
     }
 
-    /// Runs the main and backfill cycles of one second, in the order that fits recorded starts best.
+    /// Runs the main and backfill cycles of a second, in the order that fits recorded starts best.
     fn second(
         &mut self,
         at: Second,
