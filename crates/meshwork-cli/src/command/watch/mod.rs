@@ -5,6 +5,7 @@ mod canvas;
 mod reel;
 #[cfg(feature = "tui")]
 mod screen;
+#[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "the terminal pans and scrolls"))]
 mod view;
 
 use std::io::IsTerminal;
