@@ -179,7 +179,7 @@ impl Pool {
         self.ask(py, |pool| pool.could_hold(&wanted))
     }
 
-    /// Holds the processors of a placement that the pool itself has not allocated.
+    /// Hold the processors of a placement that the pool itself has not allocated.
     fn adopt(&self, py: Python<'_>, held: &Bound<'_, PyAny>) -> PyResult<Placement> {
         let nodes = placement(held, &self.topology)?;
         let (adopted, now) = self.ask(py, |pool| (pool.adopt(&nodes), pool.now()))?;
