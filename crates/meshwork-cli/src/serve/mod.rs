@@ -144,6 +144,7 @@ fn serve(mut stream: TcpStream, port: u16, source: &dyn Source) {
     }
 }
 
+/// Reads a request; `None` if no request arrives.
 fn request(stream: &mut TcpStream, port: u16) -> Result<Option<Request>, Refusal> {
     let end = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();

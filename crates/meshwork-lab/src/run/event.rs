@@ -41,6 +41,7 @@ pub enum EventKind {
     },
 }
 
+/// Job ID that stands for no job, in the events of nodes.
 pub(crate) const NOBODY: JobId = JobId(u64::MAX);
 
 impl RunEvent {

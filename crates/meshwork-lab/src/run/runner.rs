@@ -288,6 +288,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(&key()).is_file())
     }
 
+    /// Observer that records a run. `None` if no recording is wanted, or if it cannot be created.
     fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<RunRecorder> {
         let kept = self.runner.kept.as_ref().filter(|kept| kept.has(point, replication))?;
         kept.begin(key).map_err(|error| self.no_recording(error.to_string())).ok()

@@ -115,6 +115,7 @@ impl ScenarioRuns {
         self.ended.replications.iter().copied().zip(keys)
     }
 
+    /// Store key of the run with the number `replication`. `None` if this run was not successful.
     pub fn key(&self, replication: u64) -> Option<String> {
         let row = self.ended.replications.binary_search(&replication).ok()?;
         Some(format!("{:032x}", self.ended.keys[row]))

@@ -281,6 +281,8 @@ impl SlurmMachine {
         self.partitions.values().chain(alone)
     }
 
+    /// Set of the nodes that a host list such as `n[0-7]` names. A node that the machine does not
+    /// have is an error.
     pub fn nodes(&self, list: &str) -> Result<NodeSet, String> {
         let mut set = NodeSet::empty(self.reading.hosts.count());
         for name in hostlist::names(list)? {

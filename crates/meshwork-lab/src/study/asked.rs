@@ -184,6 +184,7 @@ impl StudyRequest {
         })
     }
 
+    /// Name of the study in a results folder; `None` without a study, or if it is unknown.
     pub(crate) fn name_in(folder: &Path) -> Result<Option<String>, Refused> {
         let Ok(source) = std::fs::read_to_string(folder.join(EXPERIMENT)) else { return Ok(None) };
         let Some(asked) = StudyRequest::read(folder)? else { return Ok(None) };

@@ -72,6 +72,7 @@ pub enum Replications {
         most: u64,
         of: String,
     },
+    /// The replications are windows of a log. Each window is one run.
     Windows {
         length: f64,
         /// Time between the starts of consecutive windows, in the time unit of the log.

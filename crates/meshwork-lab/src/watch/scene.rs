@@ -211,6 +211,7 @@ impl Scene {
         Some(uses)
     }
 
+    /// Running jobs, in the order of their arrival.
     pub fn running(&self) -> &BTreeMap<JobId, Held> {
         &self.running
     }

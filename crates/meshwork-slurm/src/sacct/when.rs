@@ -135,6 +135,7 @@ impl LocalClock {
         self.time(text).ok().flatten().map(|(second, _)| second)
     }
 
+    /// Parses a time with its format; `None` for no time.
     pub fn time(&self, text: &str) -> Result<Option<(Second, TimeFormat)>, NotATime> {
         if is_none(text) {
             return Ok(None);

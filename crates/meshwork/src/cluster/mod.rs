@@ -98,6 +98,7 @@ pub struct Cluster<'a> {
     ///
     /// The weights are in `draws`. `u64::MAX` without a power cap.
     most_held: u64,
+    /// Number of processors requested by the job that started last.
     last_asked: u64,
     /// Number of claims and releases of nodes so far, by which outdated caches are recognized.
     ///

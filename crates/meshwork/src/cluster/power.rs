@@ -27,6 +27,7 @@ struct SleepStates {
     sites: Vec<Site>,
     /// Idle nodes, in the order in which they will fall asleep.
     idle: VecDeque<IdleNodes>,
+    /// Running jobs whose start waited for nodes to wake.
     delayed: BTreeSet<JobId>,
 }
 

@@ -274,6 +274,7 @@ impl Profile {
         Some((begin, walk.seek_enough(Some(until)).unwrap_or(until)))
     }
 
+    /// Minimum and maximum number of free nodes from `from` to `until`.
     pub(crate) fn range(&self, from: Time, until: Time) -> (i64, i64) {
         let (mut least, mut most) = (i64::MAX, i64::MIN);
         for chunk in &self.chunks[self.chunk_of(from)..] {

@@ -469,6 +469,7 @@ impl Queue {
         Around { queue: self, ticket, now }
     }
 
+    /// Removes a job from the queue; `None` if it has already left the queue.
     #[inline]
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Job> {
         let waiting = self.jobs.get(ticket.slot as usize);
@@ -554,6 +555,7 @@ impl FormQueues {
     }
 }
 
+/// Inserts the first job of a form into `firsts`. This is nearly always at the end.
 fn put_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket, form: Form) {
     if firsts.back().is_none_or(|(last, _)| last.place < ticket.place) {
         firsts.push_back((ticket, form));

@@ -125,6 +125,7 @@ impl Block {
 /// `stride`.
 struct Ring {
     stride: u32,
+    /// Offset just past the far edge of the grid, where the walk continues at offset 0.
     round: u32,
     first: u32,
     here: u32,
@@ -134,6 +135,7 @@ struct Ring {
 }
 
 impl Ring {
+    /// Moves `start` on by one row. After the last row, goes back to the first and returns `false`.
     #[inline]
     fn step(&mut self, start: &mut Node) -> bool {
         let is_last = self.left == 1;

@@ -79,6 +79,7 @@ impl Alone {
         process_nodes(at, &self.sites[site].1)
     }
 
+    /// Number of directed links of all sites together.
     pub(super) fn links(&self) -> usize {
         self.sites.iter().map(|(lone, _)| lone.links()).sum()
     }

@@ -105,6 +105,7 @@ impl Batches {
         self.waiting += 1;
     }
 
+    /// Records that a job left the queue, because it started or was turned away.
     pub(super) fn left_queue(&mut self) {
         self.waiting = self.waiting.saturating_sub(1);
     }

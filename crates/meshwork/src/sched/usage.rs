@@ -138,6 +138,7 @@ impl MachineSize {
         MachineSize { processors, per_node: processors / nodes }
     }
 
+    /// Share of the machine's processors that a job requests.
     pub(super) fn share(&self, request: &Request) -> f64 {
         let count = request.nodes() as f64;
         match request {

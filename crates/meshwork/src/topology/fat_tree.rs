@@ -83,6 +83,7 @@ struct Level {
     /// switches are above the same nodes.
     first: Router,
     copies: u32,
+    /// Number of nodes below a switch of the level.
     nodes: u32,
 }
 

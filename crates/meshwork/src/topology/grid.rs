@@ -252,6 +252,7 @@ mod tests {
         })
     }
 
+    /// Distances from a node to all nodes, found by breadth-first search over the neighbours.
     fn distances_by_search(grid: &Grid, from: Node) -> Vec<u32> {
         let mut distance = vec![u32::MAX; grid.nodes() as usize];
         let mut queue = VecDeque::from([from]);

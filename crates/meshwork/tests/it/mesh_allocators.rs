@@ -40,6 +40,7 @@ impl State {
         self.site.grid()
     }
 
+    /// One step along a dimension; `None` beyond the edge of a mesh.
     fn step(&self, node: Node, d: usize, up: bool) -> Option<Node> {
         let grid = self.grid();
         let mut at = grid.coordinates(node);

@@ -191,6 +191,7 @@ mod tests {
         Counter::new(NamedPool::new(Pool::read(&table).unwrap()))
     }
 
+    /// JSON answer; `None` if the line was refused.
     fn ask(counter: &mut Counter, line: &str) -> Option<Json> {
         let mut out = String::new();
         counter.answer(Some(line.as_bytes()), &mut out).ok()?;

@@ -202,6 +202,7 @@ impl Clerk for Window {
     }
 }
 
+/// Value of a key; `None` if it is missing or `null`.
 fn value<'a>(asked: &'a Asked, key: &str) -> Option<&'a Json> {
     asked.get(key).filter(|value| !value.is_null())
 }

@@ -518,6 +518,7 @@ fn paired(
     ours.iter().filter_map(both).collect()
 }
 
+/// Value of the metric in a replication. `None` if the replication did not measure it.
 fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     if let &[(EVERY, value)] = values {
         return Some(value);

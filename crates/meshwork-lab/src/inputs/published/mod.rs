@@ -159,6 +159,7 @@ pub struct PublishedJobs {
     pub lost: Vec<String>,
 }
 
+/// Reads the jobs of a published trace; `None` if the file is not a published trace.
 pub fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
     let Some(found) = recognized(&Files::default(), path)? else { return Ok(None) };
     let name = found.format.name;
@@ -564,6 +565,7 @@ impl Recognized {
         }
     }
 
+    /// Cell of a table of jobs; `None` if the trace has no value for it.
     fn cell(&self, given: &Given, source: Source) -> Result<Option<Cell<'static>>, String> {
         let positive = |number: f64| (number >= 0.0).then_some(Cell::Number(number));
         Ok(match source {

@@ -223,6 +223,7 @@ impl SlurmPieces {
         [self.mem.unwrap_or(0.0), self.gpu].map(|each| (self.count * each).round() as u64)
     }
 
+    /// Cell of a column in a table of jobs. `None` if the cell is empty.
     pub(super) fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let number = match column {
             "pieces" => Some(self.count),

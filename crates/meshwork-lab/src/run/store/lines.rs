@@ -118,6 +118,7 @@ fn lines_of(mut text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
+/// Key as a number; `None` if the text is no key.
 pub(super) fn digits(key: &str) -> Option<u128> {
     let is_key =
         key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));

@@ -127,6 +127,7 @@ pub(super) fn add_scheduler(table: &mut Table, conf: &Conf, qos: Option<&str>) {
     table.insert("scheduler".to_owned(), own.into());
 }
 
+/// Parameters of the scheduler `slurm` in a `slurm.conf`, without partitions.
 fn parameters(conf: &Conf) -> Table {
     let inner: BTreeMap<&str, &str> = conf
         .setting("SchedulerParameters")

@@ -232,6 +232,7 @@ impl Tape {
         }
     }
 
+    /// Stores the events of the current instant. Returns whether there were any.
     fn keep_happenings(&mut self) -> bool {
         let instant = std::mem::take(&mut self.instant);
         let Some(first) = instant.first() else { return false };

@@ -227,6 +227,7 @@ impl RuleAllocator {
         Some(())
     }
 
+    /// Removes from `nodes` every base block (such as a rack) in which at least one node is held.
     fn keep_idle_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut held = NodeSet::empty(self.nodes.count());
         held.insert_range(0, site.nodes());

@@ -124,6 +124,7 @@ fn regular(radix: &[u32], count: u32) -> Vec<Below> {
 struct Switch {
     /// Level of the switch: 0 for a leaf, otherwise one more than the level of its highest child.
     level: u32,
+    /// Switch directly above this switch; `None` if there is none.
     parent: Option<usize>,
     depth: u32,
     nodes: NodeSet,
@@ -258,6 +259,7 @@ impl Tree {
         sums
     }
 
+    /// For each switch, the number of nodes of `set` that lie below the switch.
     pub(crate) fn counts(&self, set: &NodeSet) -> Vec<u32> {
         let mut counts = vec![0; self.switches.len()];
         for &i in &self.upwards {

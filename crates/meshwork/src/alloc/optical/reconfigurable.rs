@@ -85,6 +85,7 @@ struct Reconfigurable {
     /// For each size of part of a cube, such as a half or a quarter, whether jobs may get such a
     /// part.
     handed_out: Vec<bool>,
+    /// Grid that has one node for each cube.
     grid: Grid,
     /// Search for a block of adjacent cubes; `None` if the cubes of a job need not be adjacent.
     blocks: Option<FirstFit>,

@@ -190,6 +190,7 @@ impl PiecesAllocator {
         at
     }
 
+    /// Places a request now; returns the parts of nodes that it gets, or `None` if it does not fit.
     fn place(
         &mut self,
         request: &Pieces,

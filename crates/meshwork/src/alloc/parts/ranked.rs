@@ -39,6 +39,7 @@ pub(super) struct Ranked {
     /// order.
     winners: Vec<Node>,
     leaves: usize,
+    /// Number of nodes of each leaf of the machine.
     leaf: u32,
     /// For each leaf of the machine, the number of pieces that fit on it.
     leaf_rooms: Vec<u32>,
@@ -255,6 +256,7 @@ impl Ranked {
         (self.scores[found as usize] > NONE).then_some(found)
     }
 
+    /// Number of pieces that fit on the nodes of a range together.
     pub(super) fn room(&self, (from, to): Span) -> u64 {
         if self.keeps_together() && to - from > 1 {
             // The span holds none of the pieces or all.

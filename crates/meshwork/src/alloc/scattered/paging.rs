@@ -72,6 +72,7 @@ struct Paging {
 }
 
 struct Pages {
+    /// Grid that has one node for each page.
     grid: Grid,
     /// Sides of a page; pages at the far edges of a mesh may be smaller.
     sides: Dims,

@@ -51,6 +51,7 @@ impl SlurmNodeType {
         self.all_cores() * self.threads
     }
 
+    /// Number of cores of the set `cores` that lie on each socket of a node.
     pub(super) fn by_socket(&self, cores: &CoreSet) -> [u32; MAX_SOCKETS as usize] {
         let mut counts = [0; MAX_SOCKETS as usize];
         for socket in 0..self.sockets {

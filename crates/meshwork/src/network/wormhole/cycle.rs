@@ -524,6 +524,8 @@ impl CycleEngine {
         self.asking_next.push(node);
     }
 
+    /// Index of the first lane through which a node sends. The node's other lanes have the next
+    /// indices.
     fn first_lane(&self, node: Node) -> usize {
         let (router, port) = self.fabric.home(node);
         (router as usize) << self.shift | (port * self.channels)

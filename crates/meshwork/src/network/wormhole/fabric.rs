@@ -124,6 +124,7 @@ impl Fabric {
         self.wires.routers()
     }
 
+    /// Number of ports of a router, including local ports.
     pub(crate) fn ports(&self) -> usize {
         self.ports
     }
@@ -178,6 +179,7 @@ impl Fabric {
         route.last().map_or_else(at_home, |leg| leg.class)
     }
 
+    /// Number of directed links between routers.
     pub(crate) fn links(&self) -> usize {
         self.next.iter().filter(|&&(next, _)| next != NOWHERE).count()
     }

@@ -32,6 +32,7 @@ impl Lone {
         self.fabric.way_between(from, to, coins)
     }
 
+    /// Number of directed links of the machine.
     pub(crate) fn links(&self) -> usize {
         self.fabric.links()
     }

@@ -42,6 +42,7 @@ impl<T> Wheel<T> {
         (now..now + self.slots.len() as Cycle).find(|&at| !self.slots[self.slot(at)].is_empty())
     }
 
+    /// All pending events, in no particular order.
     #[cfg(test)]
     pub(super) fn all(&self) -> impl Iterator<Item = &T> {
         self.slots.iter().flatten()

@@ -107,6 +107,7 @@ pub(super) enum Source {
 }
 
 impl Source {
+    /// Reads the source of dependencies from a workload's parameters; `None` if none is given.
     pub(super) fn of(workload: &Params) -> Option<Source> {
         let params = workload.get_component("dependencies", &DEPENDENCIES)?;
         let is_named = |entry: &&&DependenciesEntry| entry.about.name == params.name();

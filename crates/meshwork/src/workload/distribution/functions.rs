@@ -3,6 +3,7 @@
 //! All logarithms and exponentials come from `libm`, so values are the same on every platform.
 
 use crate::rng::Stream;
+
 pub(crate) fn normal_density(x: f64) -> f64 {
     const ROOT_OF_TWO_PI: f64 = 2.506_628_274_631_000_5;
     libm::exp(-0.5 * x * x) / ROOT_OF_TWO_PI

@@ -8,6 +8,7 @@ use crate::registry::LARGEST;
 use crate::workload::dependencies::{Sessions, Source};
 use crate::workload::owners::{Owners, UNKNOWN};
 
+/// Number that stands for a job without stored attributes.
 pub(super) const NOTHING: u32 = UNKNOWN;
 
 /// User, group, application, queue and partition of a job; −1 if unknown.

@@ -430,6 +430,7 @@ impl Lines {
         Ok(read)
     }
 
+    /// Number of the line read last, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }

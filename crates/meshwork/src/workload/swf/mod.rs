@@ -146,6 +146,7 @@ enum Flaw {
     Wrong(RecordError),
 }
 
+/// Returns the reason why a line is not a job; `None` if the line is a job.
 #[inline]
 fn flaw(record: &Record) -> Option<Flaw> {
     let processors = record.processors();

@@ -132,6 +132,7 @@ pub(crate) fn refusal(text: &str) -> String {
     try_scenario(text).map(drop).unwrap_err().message
 }
 
+/// Value of a measured metric; `None` if it is undefined.
 pub(crate) fn value(outcome: &Outcome, name: &str) -> Option<f64> {
     let measured = outcome.metrics.iter().find(|measured| measured.name == name);
     measured.unwrap_or_else(|| panic!("{name} was not measured")).value

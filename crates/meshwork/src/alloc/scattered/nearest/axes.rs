@@ -52,6 +52,7 @@ impl Axis {
         Axis { side: side as usize, stride, is_ring, apart, below }
     }
 
+    /// Distance of each coordinate from the coordinate `here`.
     pub(super) fn apart(&self, here: u16) -> &[u32] {
         &self.apart[usize::from(here) * self.side..][..self.side]
     }

@@ -73,6 +73,7 @@ pub struct Entry {
     /// Rank of each coordinate of each axis in the order in which boxes are tried; `None` without a
     /// box.
     order: [Vec<Option<u32>>; 3],
+    /// Corner cells of all boxes of the shape.
     bases: NodeSet,
     /// Corner cells of all boxes, in the order in which they are tried; empty on a large torus.
     in_order: Vec<u32>,
