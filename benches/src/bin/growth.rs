@@ -27,7 +27,7 @@ const ENDS: u64 = 2_000;
 /// The difference is a fraction of the sum of the two times.
 const LEAST_SHARE: f64 = 0.03;
 
-/// CPU time of one measurement, in seconds, after which its table row ends.
+/// Maximum CPU time of one measurement, in seconds. After a longer measurement, its table row ends.
 const MOST_SECONDS: f64 = 5.0;
 
 /// CPU seconds of this process, or wall-clock seconds if the system does not report CPU time.

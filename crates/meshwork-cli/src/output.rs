@@ -126,7 +126,7 @@ impl Output {
         self.raw(&format!("\u{1b}[1m{}\u{1b}[0m\n", visible(line)))
     }
 
-    /// Writes a text, wrapped.
+    /// Writes a text, wrapped to the width of the output.
     pub(crate) fn paragraph(&mut self, text: &str) -> Result<(), Stop> {
         self.hanging(text, "")
     }

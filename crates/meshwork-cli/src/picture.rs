@@ -36,7 +36,7 @@ enum Form {
     Karnaugh { columns: usize },
 }
 
-/// Columns between two layers.
+/// Width of the gap between two layers, in columns of text.
 const GAP: usize = 2;
 
 impl Map {
@@ -122,7 +122,7 @@ impl Map {
         }
     }
 
-    /// Lines of text, in which each node has a character.
+    /// Draws the map as lines of text. `of` returns the character of a node.
     pub(crate) fn drawn(&self, of: impl Fn(Node) -> char) -> Vec<String> {
         let (width, height) = self.size();
         let character = |x, y| match self.cell(x, y) {

@@ -43,7 +43,8 @@ pub struct Options<'a> {
     /// Called before every run. If it returns `true`, the study stops. Finished runs stay stored,
     /// but no tables are written.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Whether the tables of another study in the folder are replaced; its runs are kept.
+    /// Whether to replace the tables of another study in the folder. The runs of that study are
+    /// kept.
     pub replace: bool,
 }
 

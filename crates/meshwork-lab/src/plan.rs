@@ -103,7 +103,7 @@ pub struct ReadState {
     pub state: PlanState,
     ids: Vec<Json>,
     running_ids: Vec<Json>,
-    /// ID of each job by job number, with the request of a waiting job if the request is known.
+    /// ID of each job, by job number. A waiting job also has its request, if the request is known.
     jobs: BTreeMap<u64, (Json, Option<Map<String, Json>>)>,
     names: Option<Vec<String>>,
 }
@@ -123,7 +123,7 @@ impl Numbers {
         })
     }
 
-    /// Registers the number that the policy's saved state gives to a job.
+    /// Records the number that the saved state of a policy gives to the job `id`, and returns it.
     ///
     /// If the job is listed twice, its earlier number is returned.
     fn note(&mut self, id: &Json, number: u64) -> Result<u64, String> {

@@ -27,8 +27,8 @@ impl Threads {
         Ok(if threads == 1 { Threads::Own } else { Threads::Pool(pool(threads)?) })
     }
 
-    /// Calls `work` for all numbers. Returns the results that are `Some`, in the order of the
-    /// numbers.
+    /// Calls `work` for each number in `numbers`. Returns the results that are `Some`, in the order
+    /// of the numbers.
     pub(crate) fn map<T: Send>(
         &self,
         numbers: Range<usize>,

@@ -29,8 +29,8 @@ impl WaitsByCause {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Causes {
     waited: Vec<WaitsByCause>,
-    /// Lacking nodes or shape for each kind of request; `None` if the allocator could place it.
-    /// Requests of one kind differ at most in their time limits.
+    /// For each kind of request, what it lacks: nodes, or a free shape; `None` if it could be
+    /// placed. Requests of one kind differ at most in their time limits.
     lacks: BTreeMap<usize, Option<Cause>>,
     changes: u64,
     /// Waiting jobs, each with the cause for which it has waited since the time `since`.
@@ -79,7 +79,7 @@ impl Causes {
         }
     }
 
-    /// Seconds of each job's wait by cause, counted up to the last call of `pass`.
+    /// For each job, the seconds of its wait by cause, up to the last call of `pass`.
     pub(super) fn into_waited(self) -> Vec<WaitsByCause> {
         self.waited
     }

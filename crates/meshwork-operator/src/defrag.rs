@@ -86,9 +86,10 @@ impl DefragTarget {
     }
 }
 
-/// Finds the cheapest plans of moves that free a place for the target, at most `most` of them.
+/// Finds the cheapest plans of moves that free a place for a target, at most `most` of them.
 ///
-/// A place is a set of nodes that the topology allows for a job.
+/// A target is a number of nodes or a box that must become free. A place is a set of nodes that the
+/// topology allows for a job of this size.
 ///
 /// Places are tried in ascending order of their costs, which are known before the moves. So a place
 /// that is not tried costs at least as much as each returned plan. To free a place, the jobs on it

@@ -28,7 +28,7 @@ const NEAREST: usize = 3;
 pub struct NearestPlace {
     pub name: String,
     pub nodes: NodeSet,
-    /// Indices of the running jobs that must end before the waiting job fits on these nodes.
+    /// Indices of the running jobs that must end before the waiting job fits on `nodes`.
     pub jobs: Vec<usize>,
     /// Number of nodes of this place that the job would need but that are down.
     pub down: u32,
@@ -180,7 +180,7 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     (on, short)
 }
 
-/// Places for a job of the given size: those free soonest come first, those with down nodes last.
+/// Places for a job of `size` nodes: those free soonest come first, those with down nodes last.
 ///
 /// A place is a set of nodes that the topology allows for the job.
 fn places_by_distance(state: &MachineState, site: &SlurmSite, size: u32) -> Vec<NearestPlace> {

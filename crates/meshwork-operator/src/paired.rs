@@ -47,7 +47,7 @@ pub fn mean_of_copies(copies: &[Vec<f64>]) -> Vec<f64> {
     (0..count).map(at).collect()
 }
 
-/// Mean of values in their order, with its 95 % interval, from replayed copies of a history.
+/// Mean of a sequence of values, with its 95 % interval, from replayed copies of a history.
 ///
 /// The half width of the interval is the root of the sum of two squares. The first is the square of
 /// the half width by batch means, from values averaged over the copies. The second is the square of
@@ -66,7 +66,7 @@ pub fn interval_of_copies(copies: &[Vec<f64>]) -> Interval {
     combined(copies, mean(&values), of_batches)
 }
 
-/// Interval by batch means that also covers the differences between copies.
+/// Interval by batch means, widened to cover the differences between replayed copies of a history.
 pub(super) fn combined(
     copies: &[Vec<f64>],
     mean_of_all: Option<f64>,

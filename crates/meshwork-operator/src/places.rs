@@ -60,7 +60,8 @@ fn is_one(site: &SlurmSite, nodes: &NodeSet, count: u32) -> bool {
     }
 }
 
-/// Whether nodes are a disjoint union of sets of one size that the topology allows for a job.
+/// Whether a set of nodes can be divided into sets of `size` nodes that the topology allows for a
+/// job.
 fn is_union(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     match &site.structure {
         // Aggregated blocks of one size do not overlap.
@@ -96,7 +97,7 @@ fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     })
 }
 
-/// All places of a size (sets of nodes that the topology allows), with their names.
+/// All places of a size, with their names. A place is a set of nodes that the topology allows.
 ///
 /// Boxes have no holes. If `sides` is given, only boxes with these sides count. Aggregated blocks
 /// hold at least `size` nodes, and are returned whole.

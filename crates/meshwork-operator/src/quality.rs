@@ -35,13 +35,14 @@ pub struct Quality {
     pub placed: usize,
     /// Number of records whose nodes form a single set of nodes that the topology allows for a job.
     pub single: usize,
-    /// Number of job records whose nodes form one allowed set of nodes for each segment of the job.
+    /// Number of job records in which the nodes of each segment of the job form an allowed set of
+    /// nodes.
     pub unions: usize,
     pub elsewhere: Vec<FileProblem>,
     /// For each field, number of records that lack it.
     pub missing: BTreeMap<&'static str, usize>,
     pub waited: usize,
-    /// Number of examined waits, and number of waits with enough free nodes, but no suitable place.
+    /// Number of examined waits, and number of these with enough free nodes but no suitable place.
     pub shape: (usize, usize),
     pub span: Option<(Second, Second)>,
     pub unmodelled: Vec<Unmodelled>,
@@ -172,10 +173,10 @@ impl Quality {
     }
 }
 
-/// Number of examined waits, and of waits in which enough nodes were free, but no suitable place.
+/// Number of examined waits, and number of waits for a place although enough nodes were free.
 ///
-/// Slurm's recorded reasons do not show waits for a place. So the machine is examined when waits
-/// begin and when jobs end.
+/// A place is a set of nodes that the topology allows for a job. Slurm's recorded reasons do not
+/// show waits for a place. So the machine is examined when waits begin and when jobs end.
 fn waits_for_shape(
     machine: &SlurmMachine,
     history: &History,

@@ -36,7 +36,8 @@ pub struct RunningJob {
 #[derive(Clone, Debug)]
 pub struct PastJobs {
     ended: Vec<JobRecord>,
-    /// Cached result of the replay of the past. The inner value is `None` if the replay failed.
+    /// Cached result of replaying the time before the instant: the reasons why jobs wait. The inner
+    /// value is `None` if the replay failed.
     replayed: OnceLock<Option<ReplayedReasons>>,
 }
 
@@ -299,8 +300,8 @@ impl MachineState {
         Ok(state)
     }
 
-    /// Rules of the site. If waiting jobs have recorded priorities, these replace computed
-    /// priorities.
+    /// Rules by which Slurm schedules the site's jobs, as known at this instant. If waiting jobs
+    /// have recorded priorities, these replace computed priorities.
     fn rules(&self) -> SiteRules {
         let lacks_priorities = self.waiting.iter().any(|stay| stay.priority.is_some());
         SiteRules { lacks_priorities, ..SiteRules::of(&self.machine).known_at(self.now) }
@@ -563,7 +564,9 @@ struct SlurmWord {
 pub struct QueueReason {
     pub id: String,
     pub nodes: u32,
-    /// Key of the current [`WaitReason`]. Slurm's own word may be older, until Slurm's next pass.
+    /// Key of the current [`WaitReason`].
+    ///
+    /// The reason that Slurm reports may be outdated until Slurm's next scheduling pass.
     pub kind: &'static str,
     pub says: String,
     pub predicted: Option<&'static str>,
@@ -584,7 +587,7 @@ pub enum WaitReason {
     Never(String),
     /// Too few nodes are free, or a node that the job requires is not free.
     Nodes(String),
-    /// Enough nodes are free, but the topology allows none of their sets for a job of this size.
+    /// Enough nodes are free, but the topology allows no set of them for a job of this size.
     Shape(String),
     /// Slurm holds the job back for a reason other than a lack of nodes or other jobs.
     HeldBack(HeldBack),
@@ -620,9 +623,10 @@ pub struct HeldBack {
 }
 
 impl HeldBack {
-    /// Parses a reason of Slurm; `None` if the job waits only for nodes or other jobs. Slurm gives
-    /// such a reason by one of a few known words, or by a sentence. Any other word means that the
-    /// job is held back.
+    /// Parses a wait reason of Slurm; `None` if the job waits only for nodes or other jobs.
+    ///
+    /// Slurm states the reason of such a job by one of a few known words, or by a sentence. Any
+    /// other word, or a sentence about a held job, means that the job is held back.
     fn of(reason: &str) -> Option<HeldBack> {
         const OF_THE_MACHINE: [&str; 7] =
             ["None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "Prolog", "Cleaning"];

@@ -9,7 +9,7 @@ use meshwork_slurm::topology::Structure;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unlisted {
-    /// The job requests the next larger listed size, if there is one.
+    /// The job requests the next larger size for which boxes are listed, if there is one.
     #[default]
     RoundUp,
     Refuse,

@@ -12,7 +12,7 @@ use meshwork_slurm::kueue;
 pub struct Unmodelled {
     pub key: &'static str,
     pub what: String,
-    /// Number of affected records, if known.
+    /// Number of job records that the unmodelled feature affects, if known.
     pub stays: Option<usize>,
     pub share: Option<f64>,
 }

@@ -141,10 +141,10 @@ impl<'a> RunTimes<'a> {
 /// early or too late.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastRatios {
-    /// Ratios of real to predicted waits, for each time of a predicted interval, in ascending
-    /// order.
+    /// Ratios of real to predicted waits, in ascending order.
     ///
-    /// The flag tells whether the start is known.
+    /// There is a list for each time of a predicted interval: the earliest, median and latest
+    /// start. The flag is `false` if the start is unknown; the real wait is then a lower bound.
     of: [Vec<(f64, bool)>; 3],
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum Memory {
     Flags(Arc<[AtomicU8]>),
     /// Integers of 32 bits each.
     Wholes(Arc<[AtomicI32]>),
-    /// Floating-point numbers of 64 bits, stored as their bits.
+    /// Floating-point numbers of 64 bits, stored as integers with the same bits.
     Numbers(Arc<[AtomicU64]>),
     FixedNumbers(Arc<[f64]>),
     FixedWholes(Arc<[i64]>),

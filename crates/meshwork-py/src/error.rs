@@ -19,19 +19,19 @@ fn exception(class: &'static PyOnceLock<Py<PyType>>, name: &str, sentence: impl 
     })
 }
 
-/// `InputError` for wrong input.
+/// Returns the Python exception `InputError`, which reports wrong input.
 pub(crate) fn wrong(sentence: impl Display) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     exception(&CLASS, "InputError", sentence)
 }
 
-/// `RunError` for a failure during a run.
+/// Returns the Python exception `RunError`, which reports a failure during a run.
 pub(crate) fn failed(sentence: impl Display) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     exception(&CLASS, "RunError", sentence)
 }
 
-/// `StrategyError`, whose cause is what the strategy raised, if anything.
+/// Returns a `StrategyError`. Its cause is the exception that the strategy raised, if any.
 ///
 /// A `KeyboardInterrupt` is returned unchanged, because an interrupt is not an error of the
 /// strategy.
@@ -62,7 +62,7 @@ impl<T, E: Display> OrWrong<T> for Result<T, E> {
 /// `InputError` with the message about a refused study.
 ///
 /// If the study was built in Python, `without_line` is its name in messages. The user never wrote
-/// its text, so a place `name:line:` at the beginning of the message is removed.
+/// its text, so a prefix `name:line:` of the message is removed.
 pub(crate) fn refused(refused: &Refused, without_line: Option<&str>) -> PyErr {
     let sentence = refused.0.as_str();
     let shorter = without_line.and_then(|file| {

@@ -72,7 +72,7 @@ pub(crate) fn give_up(what: &str, cause: Option<PyErr>) -> ! {
 
 /// Calls `act`, and returns an exception if it panics.
 ///
-/// If a strategy in Python has failed, it is the exception that describes this failure.
+/// If a strategy in Python caused the panic, the exception describes the failure of the strategy.
 pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> PyResult<T> {
     let failures = Arc::new(Failures::default());
     let context = Context { failures: Arc::clone(&failures), ..Context::default() };

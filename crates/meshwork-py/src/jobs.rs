@@ -23,8 +23,8 @@ impl Jobs {
 
     /// Table with columns of per-job output, and with coordinates of first nodes.
     ///
-    /// Each coordinate has a column, `x`, `y`, `z`, …. There are as many as the site with the most
-    /// dimensions needs.
+    /// Each coordinate has a column: `x`, `y`, `z`, …. The number of these columns is the largest
+    /// number of dimensions of a site.
     pub(crate) fn table(mut self) -> Table {
         self.finished.sort_by_key(|(running, _)| running.id);
         let grid = |running: &Running| self.topologies[running.site].grid();

@@ -118,7 +118,7 @@ impl Pool {
         answer
     }
 
-    /// Reads a request. A mapping has the columns for pieces of shared nodes on this machine.
+    /// Reads a request from Python. A mapping describes pieces of shared nodes by column names.
     fn wanted(&self, py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Request> {
         if given.cast::<PyDict>().is_err() {
             return request(given);
@@ -127,7 +127,8 @@ impl Pool {
         self.lock(py)?.pieces(&columns).or_wrong()
     }
 
-    /// Updates the arrays of the site after a change of the pool, if jobs share nodes.
+    /// Updates the arrays of the Python object `site` after a change of the pool, if jobs share
+    /// nodes.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         let pool = self.lock(py)?;
         if pool.site().amounts().is_some() {

@@ -182,8 +182,8 @@ pub(crate) enum Interrupt {
 
 /// Runs a study without the GIL, and reports its progress by calls of `tell`.
 ///
-/// The arguments of `tell` are the numbers of done, wanted, reused and failed runs; the progress of
-/// unfinished runs, as a number of runs; and the number of finished jobs.
+/// The arguments of `tell` are the numbers of finished, required, reused and failed runs; the
+/// progress of unfinished runs, as a number of runs; and the number of finished jobs.
 pub(crate) fn run(
     py: Python<'_>,
     study: &Study,

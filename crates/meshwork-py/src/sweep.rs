@@ -10,10 +10,10 @@ use crate::error::{failed, refused};
 use crate::running::{Interrupt, apart, oversee};
 use crate::strategy::catalogue;
 
-/// Outcome of a shard.
+/// Outcome of a shard: two numbers of runs, warnings, failures, and an exception.
 ///
-/// It has the number of ended runs, including failed ones; the number of these that an earlier
-/// attempt had made; warnings; failures; and the exception of a Python strategy that failed.
+/// The first number has all ended runs, including failed ones. The second has those of them that an
+/// earlier attempt had made. The exception is from a Python strategy that failed, if any.
 type Outcome = (u64, u64, Vec<String>, Vec<String>, Option<PyErr>);
 
 /// Runs a shard of the sweep that was begun in a folder.

@@ -78,8 +78,8 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// Index of a swept key's value in a tested case of a claim; `None` if the case does not fix
-    /// the key.
+    /// Index of the value of a swept key in the tested cell of a claim. `None` if neither the claim
+    /// nor the cell fixes the value.
     fn place(&self, key: &str) -> Option<usize> {
         let at = self.study.sweep.iter().position(|axis| axis.key == key)?;
         let (Relation::Bounds { of, .. } | Relation::Extreme { of, .. }) = &self.test.relation

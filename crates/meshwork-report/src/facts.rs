@@ -22,7 +22,7 @@ pub struct Fact {
 
 const MAX_FAILURES: usize = 100;
 
-/// Note that a study was run with the settings of its table `[quick]`.
+/// Text that marks a study as run with the settings of its table `[quick]`.
 pub(super) const QUICK: &str = "Run in its quick form, which is smaller than the paper's: a verdict says less than that of the \
                                 whole study.";
 
@@ -207,7 +207,7 @@ pub(super) fn command(content: &Content) -> String {
     command
 }
 
-/// User's settings other than the settings of the table `[quick]`; `None` if this table was not
+/// Settings that the user gave beyond those of the table `[quick]`; `None` if this table was not
 /// used.
 fn beyond_quick(content: &Content) -> Option<&[String]> {
     let quick = &content.study.quick;

@@ -198,10 +198,10 @@ fn lowered(heading: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Makes a figure; `None` if there is nothing to draw.
+/// Makes a figure within a budget of points; `None` if there is nothing to draw.
 ///
-/// The section may still have `left` more points. Views whose x axis is not the default one may
-/// still have `turned` more points.
+/// `left` is the number of points that the section may still draw, and `turned` is the number for
+/// views whose x axis is not the default one. The points of the figure are subtracted from both.
 fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan
@@ -279,9 +279,9 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     (!views.is_empty()).then_some(Figure { id, heading, choices, views })
 }
 
-/// Removes options that no view has from the selectors of a figure.
+/// Removes from the selectors of a figure each option for which there is no view.
 ///
-/// For example, a baseline has no difference from itself.
+/// For example, there is no view of the difference between a baseline and itself.
 fn offer_what_is_there(choices: &mut [FigureChoice], views: &mut [FigureView]) {
     for (place, choice) in choices.iter_mut().enumerate() {
         let there: BTreeSet<usize> = views.iter().filter_map(|view| view.at[place]).collect();

@@ -26,13 +26,15 @@ const MAX_SETTINGS: usize = 200;
 pub struct SummarySentence {
     pub text: String,
     pub is_clear: bool,
-    /// Values of swept keys to select in the first figure, for which the sentence holds.
+    /// Settings of the first figure for which the sentence holds: swept keys with their values.
     pub at: Vec<(String, String)>,
 }
 
 struct Lead {
     best: Vec<usize>,
-    /// Next best scenario, and ratio of the best mean to its mean; `None` if all means are equal.
+    /// Scenario with the next best mean, and ratio of the best mean to this mean.
+    ///
+    /// `None` if all means are equal.
     next: Option<(usize, Ratio)>,
 }
 
@@ -148,7 +150,9 @@ impl Question<'_> {
         }
     }
 
-    /// Swept keys other than the compared one, and a text such as `combinations of load and seed`.
+    /// Indices of the swept keys other than the compared one, and a text on their values.
+    ///
+    /// The text is like `values of load`, or like `combinations of load and seed`.
     fn others(&self) -> (Vec<usize>, String) {
         let is_other = |&i: &usize| i != self.along && self.axes[i].count() > 1;
         let others: Vec<usize> = (0..self.axes.len()).filter(is_other).collect();
@@ -218,9 +222,10 @@ impl Question<'_> {
         others.iter().map(word).collect::<Vec<_>>().join(", ")
     }
 
-    /// Sentence that the scenarios differ significantly in no setting, with the largest difference.
+    /// Returns the sentence that no setting has a significant difference between the scenarios.
     ///
-    /// It is `None` if they do differ significantly in a setting.
+    /// The sentence names the largest difference. The result is `None` if the scenarios differ
+    /// significantly in a setting.
     fn nowhere(&self, metric: &str) -> Option<String> {
         let (contest, (others, of)) = (self.contest(metric), self.others());
         if compared(self.axes) != Some(self.along) {

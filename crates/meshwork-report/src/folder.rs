@@ -115,7 +115,8 @@ fn inner_folders(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
     Ok(folders)
 }
 
-/// Positions of the built-in studies, by name, in the order of papers and figures.
+/// Positions of the built-in studies of papers, by name. They are ordered by paper, and then by
+/// name.
 fn order() -> BTreeMap<String, usize> {
     let names: Vec<&str> =
         sources().map(|(file, _)| file.strip_suffix(".toml").unwrap_or(file)).collect();

@@ -91,7 +91,7 @@ impl Content {
 pub struct Report {
     pub title: String,
     pub about: String,
-    /// Verdicts by paper; `None` with a single section, or if no section is about a paper.
+    /// Verdicts by paper. `None` if there is only one section, or if no section is about a paper.
     pub overview: Option<Overview>,
     pub sections: Vec<Section>,
     pub warnings: Vec<String>,

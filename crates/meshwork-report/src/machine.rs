@@ -53,7 +53,9 @@ pub(super) struct Recorded {
     pub(super) timelines: Vec<Timeline>,
 }
 
-/// Makes recordings of the runs that `maps` selects, and timelines with one run per scenario.
+/// Makes a recording and a timeline of each run that `maps` selects. Also makes timelines of
+/// further runs whose events are stored, up to `GLANCES` in all. Leaves out recordings that would
+/// make the page too large.
 pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Recorded, Refused> {
     if maps.window.jobs == 0 {
         return Ok(Recorded::default());

@@ -21,7 +21,7 @@ use meshwork_lab::text::number::{count, significant};
 
 const MAX_LINES: usize = 6;
 
-/// Minimum number of lines that must remain if the candidates dropped first are left out of a plot.
+/// Minimum number of lines in a plot that leaves out the candidates that were dropped first.
 const MIN_LINES: usize = 2;
 
 /// Ratio of the largest to the smallest value above which an axis of the trade-off is logarithmic.
@@ -68,8 +68,8 @@ struct StoredCandidate {
     replications: u64,
     mean: Option<f64>,
     second: Option<f64>,
-    /// Comparisons with the chosen candidate: pairs of runs, mean difference, and ends of its
-    /// interval.
+    /// Comparisons with the chosen candidate. Each has the number of pairs of runs, the mean
+    /// difference, and the two ends of its interval.
     course: Vec<(u64, Option<f64>, Option<f64>, Option<f64>)>,
 }
 
@@ -232,8 +232,9 @@ impl StoredChoice {
         (!is_empty).then(|| figure(section, "race", "The race", Vec::new(), vec![view]))
     }
 
-    /// Figure of the race: number of remaining candidates, and guaranteed bound, by pairs of
-    /// replications.
+    /// Figure of the race: the number of remaining candidates, and the guaranteed bound.
+    ///
+    /// The x axis has the number of pairs of replications.
     fn left(&self, section: &str) -> Option<Figure> {
         let steps = |value: &dyn Fn(&StoredLook) -> Option<f64>| {
             let mut line = Series::default();

@@ -28,7 +28,7 @@ const WIDTH: f64 = 720.0;
 pub struct ResampledStatistic {
     pub name: &'static str,
     pub log: f64,
-    /// For each method of resampling, ends of the range that holds 95 % of the values.
+    /// Ends of the range that holds 95 % of the resampled values, for each method of resampling.
     pub bands: Vec<[f64; 2]>,
 }
 
@@ -60,7 +60,7 @@ struct Curves {
     what: &'static str,
     x: Vec<f64>,
     log: Vec<f64>,
-    /// Ranges that hold 95 % of the values, for each resampling method and each point of the curve.
+    /// For each resampling method, the range of 95 % of the values at each point of the curve.
     bands: Vec<Vec<[f64; 2]>>,
 }
 
@@ -197,7 +197,9 @@ fn band(mut values: Vec<f64>) -> [f64; 2] {
     [at(0.025), at(0.975)]
 }
 
-/// Number of the user of each job, by the name in a table or the number in a log.
+/// Number of the user of each job; `None` if a job has no user.
+///
+/// Users are told apart by their names in a table, or by their numbers in a log.
 fn numbered_users(jobs: &[(Record, Job)]) -> Vec<Option<usize>> {
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     let mut number = |(record, job): &(Record, Job)| {

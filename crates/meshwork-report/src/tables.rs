@@ -237,7 +237,9 @@ fn sizes(axes: &[PlotAxis], summary: &Summary) -> Option<ReportTable> {
     })
 }
 
-/// Note that some replications of a scenario are missing; `None` if all are there.
+/// Text such as `3 of 10 replications so far`.
+///
+/// `None` if no replication is missing, or if the number of replications is not fixed.
 fn partial(row: &SummaryRow, expected: &Replications) -> Option<String> {
     let Replications::Fixed(expected) = expected else { return None };
     if row.constant {

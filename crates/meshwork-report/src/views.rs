@@ -20,7 +20,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// Key whose label is the key itself.
+    /// Creates a key whose label is equal to the key.
     pub fn of(key: &str) -> Key {
         Key { label: key.to_owned(), key: key.to_owned() }
     }
@@ -49,7 +49,8 @@ pub struct FigureView {
     pub differences: bool,
     #[serde(skip_serializing_if = "is_false")]
     pub sorted: bool,
-    /// Whether the scale cannot be switched between linear and logarithmic.
+    /// Whether the scale is fixed; otherwise the reader can switch it between linear and
+    /// logarithmic.
     #[serde(skip_serializing_if = "is_false")]
     pub fixed: bool,
     /// Expected number of replications per point. Points with fewer replications are drawn faintly.
@@ -68,7 +69,8 @@ pub struct FigureView {
     pub bounds: Vec<Bound>,
 }
 
-/// Bound that a claim sets for one point of a view.
+/// Bound on the value at one point of a view. A claim about the point holds on one side of the
+/// bound.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Bound {
@@ -128,7 +130,7 @@ pub struct Dates {
     pub start: i64,
 }
 
-/// Separator between the names of values that share a line because their points are equal.
+/// Separator between the names of values that share a line of a plot. Their points are equal.
 pub(super) const EQUAL: &str = "\u{a0}=\u{a0}";
 
 /// Data of a panel of a plot: one line, or the bars of one colour.

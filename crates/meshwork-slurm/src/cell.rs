@@ -11,7 +11,9 @@ fn begins_a_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
 
-/// Content of a CSV cell: a text like a formula, but no number, gets a leading apostrophe.
+/// Text as the content of a CSV cell: if it begins like a formula, an apostrophe is prepended.
+///
+/// A text that is a number stays unchanged.
 ///
 /// ```
 /// use meshwork_slurm::cell::{plain, written};

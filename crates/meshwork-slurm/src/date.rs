@@ -3,7 +3,8 @@
 /// Parses a date, or a date and time of day, into seconds since 1970-01-01 UTC.
 ///
 /// Accepts `2003-05-01`, `2003-05-01 12:30`, `2003-05-01T12:30:15.5Z`, `2003-05-01T12:30:15+02:00`.
-/// Without a time zone the time is UTC. `None` if there is no such form or date.
+/// Without a time zone the time is UTC. `None` if the text has another form, or if there is no such
+/// date or time of day.
 ///
 /// ```
 /// use meshwork_slurm::date::unix_seconds;
@@ -57,7 +58,8 @@ pub fn has_zone(text: &str) -> bool {
     text.trim().get(10..).is_some_and(|time| time.contains(['Z', 'z', '+', '-']))
 }
 
-/// Numbers between separators, with given numbers of digits; `None` if the text does not match.
+/// Splits a text at `between` into numbers, each with as many digits as `digits` says. `None` if
+/// the text does not match.
 fn fields(text: &str, between: char, digits: &[usize]) -> Option<Vec<i64>> {
     let parts: Vec<&str> = text.split(between).collect();
     let is_right = |(part, &digits): (&&str, &usize)| {

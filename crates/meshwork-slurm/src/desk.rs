@@ -11,7 +11,9 @@ use meshwork::job::hostlist::names;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
-    /// Number of nodes, and constraints on them, except for the required nodes.
+    /// Number of nodes, and constraints on them.
+    ///
+    /// Required and excluded nodes are in `require` and `exclude` instead.
     pub wanted: NodeRequest,
     /// Required nodes as a host list.
     pub require: Option<String>,
@@ -90,8 +92,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         self.ask_without(asked, None)
     }
 
-    /// Decision on a request whose job must not take the nodes in `kept` now, but may take them
-    /// later.
+    /// Decision on a request whose job must not use the nodes in `kept` now, but may wait for them.
+    /// If `kept` is `None`, no nodes are excluded.
     pub fn ask_without(&self, asked: &SlurmRequest, kept: Option<&NodeSet>) -> SlurmAnswer {
         let mut wanted = asked.wanted.clone();
         let (required, excluded) =

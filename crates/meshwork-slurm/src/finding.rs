@@ -28,7 +28,9 @@ pub struct LintFinding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LintFindings(pub Vec<LintFinding>);
 
-/// Error without a text, since a fatal finding describes the problem. Slurm would not start.
+/// Error that has no text: Slurm would not start with the checked files.
+///
+/// A fatal finding describes the problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fatal;
 

@@ -35,9 +35,10 @@ pub struct JobRecord {
     pub exclusive: bool,
     /// Whether the job was allocated whole base blocks (the smallest blocks).
     pub whole_blocks: bool,
-    /// Number of nodes that must be placed together.
+    /// Size of a segment: the number of nodes that must be placed together. `None` if the job has
+    /// no segments.
     pub segment: Option<u32>,
-    /// Whether each segment needs base blocks of its own.
+    /// Whether no two segments may use the same base block.
     pub spread: bool,
     /// Whether all segments must be in one aggregated block.
     pub consolidate: bool,
@@ -71,7 +72,7 @@ pub enum Beyond {
     Gres,
     Features,
     Licences,
-    /// Several partitions as alternatives.
+    /// Several partitions, any of which may run the job.
     Partitions,
     Reservation,
     /// Component of a heterogeneous job.

@@ -1,4 +1,4 @@
-//! Problem of an input file, with its place.
+//! Problem of an input file, with the file's name and, if known, the line number.
 
 use std::fmt;
 

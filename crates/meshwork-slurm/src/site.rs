@@ -274,7 +274,8 @@ impl Reading {
         self.site_in(conf, whole, first, is_exclusive)
     }
 
-    /// Site of the nodes `whole`, with the named topology or, without a name, the first one.
+    /// Site with the nodes `whole`. It has the topology with the name `topology` or, without a
+    /// name, the first one in the file.
     fn site_in(
         &self,
         conf: &Conf,

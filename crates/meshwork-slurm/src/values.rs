@@ -37,7 +37,9 @@ pub const SCHEDULER_OPTIONS: [SchedulerOption; 13] = [
 ];
 
 impl SchedulerOption {
-    /// Text of the value in `parameters`; of several values, the first counts.
+    /// Text of this option's value in `parameters`; `None` if the option does not occur there.
+    ///
+    /// If the option occurs several times, its first value counts.
     pub fn text<'p>(&self, parameters: &'p str) -> Option<&'p str> {
         let mut pairs = parameters.split(',').filter_map(|own| own.split_once('='));
         let is_own = |name: &str| name.trim().eq_ignore_ascii_case(self.name);

@@ -138,7 +138,7 @@ impl Catalogue {
     }
 }
 
-/// Conversion by which functions that take a catalogue accept the result of adding an entry.
+/// Conversion from the result of adding an entry, for functions that take a catalogue.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 

@@ -223,7 +223,9 @@ impl Facility {
         Some((self.sizing.fewest(&only.demand(&form, self.counts)), form))
     }
 
-    /// Proposes a start on the [only site](Facility::only_fixed_site) for a converted request.
+    /// Proposes a start on the [only site](Facility::only_fixed_site).
+    ///
+    /// `form` is the request in the form that the site's allocator accepts.
     #[inline]
     pub(crate) fn propose_form(&mut self, form: &Request, now: Time) -> Option<Proposal> {
         let only = &mut self.sites[0];
@@ -281,16 +283,18 @@ impl Facility {
         self.sites.iter_mut().for_each(ManagedSite::ask_anew);
     }
 
-    /// Takes over the requests that an older copy could not place. If `still_true` is false, they
-    /// are only suspected to fail.
+    /// Takes over the cache of requests that an older copy of the facility could not place.
+    /// If `still_true` is false, these requests are only suspected to fail.
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);
         }
     }
 
-    /// Makes a copy equal to its original again, on a [plain site](Facility::only_plain_site).
-    /// Unless `still_true` is set, requests that failed on the copy are only suspected to fail.
+    /// Makes this copy of a machine equal to its original again.
+    ///
+    /// It is only for a [plain site](Facility::only_plain_site). Unless `still_true` is set,
+    /// requests that failed on the copy are only suspected to fail.
     pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
         self.counts = original.counts;
         for (site, there) in self.sites.iter_mut().zip(&original.sites) {
@@ -298,7 +302,7 @@ impl Facility {
         }
     }
 
-    /// Advances the random streams to the positions of the streams of the copy `fork`.
+    /// Advances each random stream to the position of the same stream in the copy `fork`.
     pub(crate) fn sync_streams_with(&mut self, fork: &Facility) {
         self.stream.catch_up_with(&fork.stream);
         for (site, there) in self.sites.iter_mut().zip(&fork.sites) {
@@ -403,7 +407,8 @@ impl SiteAhead {
         self.managed.shortage(request)
     }
 
-    /// The reason why a job cannot start on the site now, in the sense of [`Facility::lacks`].
+    /// The reason why a job cannot start on the site now. The reason has the meaning described at
+    /// [`Facility::lacks`].
     pub fn lacks(&mut self, job: &Job, now: Time) -> Option<Cause> {
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
         attempt.lacks(&mut self.managed)

@@ -36,9 +36,9 @@ pub enum Finds {
 pub enum ShapeRule {
     /// The block of exactly the requested size with the least sum of sides, unless it is elongated.
     ///
-    /// It is elongated if its diagonal is more than a quarter longer than that of the block of at
-    /// least the requested size with the least sum of sides. This second block is then used
-    /// instead.
+    /// It is compared with the block of at least the requested size that has the least sum of
+    /// sides. If its diagonal is more than a quarter longer, it is elongated, and the other block
+    /// is used.
     #[default]
     Squarest,
     /// The block of exactly the requested size with the least sum of sides, even if elongated.

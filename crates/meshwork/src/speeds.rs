@@ -101,8 +101,10 @@ fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
     }
 }
 
-/// Largest variance at which one set of speeds in fifty has no speed below 0.1, in steps of 0.001.
-/// It is estimated on fixed sets, so that the validity of a study does not depend on its seed.
+/// Largest variance at which at least 2 % of random sets of speeds have no speed below 0.1.
+///
+/// It is rounded down to a multiple of 0.001. It is estimated on fixed sets, so that the validity
+/// of a study does not depend on its seed.
 fn most_variance(sites: usize) -> f64 {
     let mut stream = Stream::new(0, 0, "speeds.most_variance");
     let mut most: Vec<f64> = (0..TRIED)

@@ -234,7 +234,9 @@ pub(super) fn of_any_kind(
     KINDS.iter().filter_map(find).collect()
 }
 
-/// Catalogue entry whose name, or a word in it, is spelled like `given`.
+/// Name of the catalogue entry that is spelled most like `given`; `None` if none is similar.
+///
+/// If no whole name is similar, single words of the names are compared.
 fn similar_entry(catalogue: &Catalogue, given: &str) -> Option<&'static str> {
     let given = given.replace(['-', ' '], "_");
     let entries = KINDS.iter().flat_map(|kind| catalogue.entries(kind.family));

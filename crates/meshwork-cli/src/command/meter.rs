@@ -21,7 +21,7 @@ const NEXT_LINE: Duration = Duration::from_secs(15);
 /// Shortest time between updates of the text next to the progress bar.
 const NEW_WORDS: Duration = Duration::from_millis(200);
 
-/// Progress on standard error.
+/// Display of a command's progress on standard error.
 pub(super) struct Meter {
     began: Instant,
     /// Progress bar; `None` if standard error is not a terminal.

@@ -141,7 +141,9 @@ fn of_header(log: &Path, statistics: &Statistics) -> Result<Value, Stop> {
         .map_err(|problem| Stop::Wrong(problem.message))
 }
 
-/// Torus of exactly this size in three dimensions, or else two, with sides of similar length.
+/// Torus of exactly `processors` nodes, with sides of similar length; `None` if there is none.
+///
+/// Three dimensions are preferred to two.
 fn torus_of(processors: u64) -> Option<String> {
     let sides = |count: u64| {
         (2..)

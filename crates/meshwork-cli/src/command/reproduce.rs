@@ -208,7 +208,7 @@ fn list(out: &mut Output, chosen: &[(&Paper, Vec<Study>)]) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Prints the number of claims with each verdict for each paper.
+/// Prints a table with a row for each paper: how many of its claims have each verdict.
 fn summary(out: &mut Output, counts: &[(&Paper, Vec<Judged>)]) -> Result<(), Stop> {
     let column = |verdict: Judged| {
         let cells = counts

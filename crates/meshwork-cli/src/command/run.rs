@@ -135,8 +135,8 @@ fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, S
 
 /// Runs one study.
 ///
-/// Unless `quiet` is true, the progress is shown and, if the study stops early, the number of kept
-/// runs.
+/// If `quiet` is true, nothing is shown. Otherwise the progress is shown and, if the study stops
+/// early, the number of stored runs.
 pub(super) fn one(
     study: &Study,
     (out, replace): (Option<PathBuf>, bool),

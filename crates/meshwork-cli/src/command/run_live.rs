@@ -59,7 +59,7 @@ struct State {
     /// Runs that have ended, by study and scenario, each in the order of replications.
     runs: Vec<Vec<InOrder>>,
     progress: Vec<RunProgress>,
-    /// Number of changes so far, by which a page detects changes.
+    /// Number of changes of the results so far, by which a page detects new results.
     version: u64,
     has_ended: bool,
     /// Time of the last request of a page.

@@ -19,7 +19,7 @@ use http::{Refusal, Request, Resource};
 /// Maximum number of open connections. Clients beyond it get the HTTP status 503.
 const MAX_CONNECTIONS: usize = 32;
 
-/// Time for a request to arrive; a browser on the same machine needs a millisecond.
+/// Time limit for a request to arrive. A browser on the same machine needs a millisecond.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Time limit for a client to read an answer.
@@ -54,11 +54,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a thread on a free port.
+    /// Starts the server in a new thread, on a free port of the loopback interface.
     ///
     /// # Errors
     ///
-    /// If no port is available.
+    /// If no port is available, or the thread cannot be started.
     pub(crate) fn start(source: Arc<dyn Source>) -> io::Result<Server> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
@@ -108,7 +108,7 @@ fn listen(listener: &TcpListener, port: u16, closing: &AtomicBool, source: &Arc<
     }
 }
 
-/// Place among the limited number of open connections. Dropping the value frees the place.
+/// Slot for one of the limited number of open connections. Dropping the value frees the slot.
 struct Place(Arc<AtomicUsize>);
 
 impl Place {

@@ -299,7 +299,7 @@ fn jobs_that_are_resized_are_seen_to_be() {
     shown.is_right();
 }
 
-/// Waits of jobs, each with begin, end, the number of the job, and the only cause in this time.
+/// Intervals in which jobs wait: begin, end, number of the job, and the only cause of the wait.
 #[derive(Default)]
 struct Causes(Vec<(f64, f64, u64, Cause)>);
 

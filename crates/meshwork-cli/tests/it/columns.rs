@@ -15,7 +15,7 @@ const JOBS: &str = "submit,runtime,nodes,user,deadline,priority,after,think,cont
     0,10,3,ada,90,,,,,,a\n1,10,2,ben,,,,,,,a\n2,4,6,ada,30,0.5,,,true,8,b\n3,9,3,ben,25,,,,true,,\n\
     4,20,2,eve,,,1,3.5,,4,b\n5,3,8,,,,,,,,\n40,5,4,eve,46,,5,2,true,,a\n";
 
-/// Path of the per-job file in a results folder whose name ends in `ending`.
+/// Path of a file of jobs in a results folder. The name of the file ends in `ending`.
 fn jobs(folder: &Path, ending: &str) -> String {
     let files = fs::read_dir(folder.join("jobs")).unwrap().map(|file| file.unwrap().path());
     let mut files = files.filter(|file| {

@@ -200,7 +200,7 @@ fn a_table_that_no_study_wrote_is_not_replaced() {
     call(&folder, "run one.toml --out mine --replace").ended(0);
 }
 
-/// Folders `home`, with all files of a Slurm machine's study, and `elsewhere`.
+/// Folder with two subfolders: `home`, with all files of a Slurm machine's study, and `elsewhere`.
 fn production() -> Scratch {
     let folder = Scratch::new();
     let home = folder.join("home");

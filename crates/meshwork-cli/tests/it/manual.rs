@@ -217,10 +217,10 @@ fn the_example_of_every_page_of_the_reference_runs() {
     });
 }
 
-/// Runs the commands of a session and returns it with their outputs.
+/// Runs the commands of a session, and returns the session with their outputs.
 ///
-/// An output that is shown in the page must be right. A line of `…` in it stands for any number of
-/// lines.
+/// The test fails if an output differs from the one that the page shows. A line `…` on the page
+/// stands for any number of lines.
 fn session(folder: &Path, page: &str, text: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_meshwork"));
     let path = std::env::join_paths(

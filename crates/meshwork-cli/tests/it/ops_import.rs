@@ -361,11 +361,11 @@ fn a_log_without_nodes_is_imported_too() {
     said.err_begins("error: log.swf, line 2: this line has not 18 numbers");
 }
 
-/// Real histories: site, file, and numbers of rows, jobs, and attempts that got nodes.
+/// Real histories: site, file, numbers of rows, jobs and placed attempts, and two optional numbers.
 ///
-/// An attempt of a job ends when the job ends or is requeued. Two further numbers may follow. The
-/// first counts attempts on one set of nodes that the topology allows. The second counts attempts
-/// with one such set for each segment of the job.
+/// An attempt of a job ends when the job ends or is requeued. It is placed if it got nodes. The
+/// first optional number counts attempts on one set of nodes that the topology allows. The second
+/// counts attempts on several such sets, one for each segment of the job.
 const REAL: [(&str, &str, usize, usize, usize, Option<[usize; 2]>); 8] = [
     ("site1", "sacct-epoch.txt.gz", 306, 306, 295, None),
     ("site1", "sacct-local.txt.gz", 306, 306, 295, None),

@@ -75,7 +75,8 @@ fn snapshot(folder: &Path, name: &str, items: &[Json]) {
     put(folder, name, format!("{list:#}"));
 }
 
-/// Two snapshots; the second lacks the workload `done` and the first assignment of `evicted`.
+/// Writes two snapshots. The second lacks the workload `done` and the first assignment of the
+/// workload `evicted`.
 fn snapshots(folder: &Path) {
     let admitted = |at: &str| condition("Admitted", true, at, "Admitted");
     let first = vec![

@@ -841,7 +841,7 @@ fn nodes_of_a_reservation_in_a_history_are_not_free() {
     );
 }
 
-/// Tests that `--all` and the answer for one job name the lack of a shape by one message.
+/// Tests that `ops explain` words a missing shape alike with `--all` and for a single job.
 #[test]
 fn a_missing_shape_is_the_reason_of_the_first_job_in_the_queue_too() {
     let jobs = [

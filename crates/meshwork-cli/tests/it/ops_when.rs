@@ -105,7 +105,7 @@ fn wrong_questions_get_one_sentence() {
     }
 }
 
-/// Tests the forecast of a job that starts long after the submissions of its futures have ended.
+/// Tests the forecast of a job that starts long after the last submission in its sampled futures.
 ///
 /// Four times as much work arrives as can be done, and all of it precedes job 92.
 #[test]

@@ -17,7 +17,7 @@ use toml::{Table, Value};
 /// Values that no numeric parameter accepts.
 const NEVER: [&str; 6] = ["-1", "-1.5", "nan", "inf", "-inf", "1e308"];
 
-/// Values that some numeric parameters accept.
+/// Values that some numeric parameters accept and others refuse.
 const PERHAPS: [&str; 5] = ["0", "1e-308", "0.5", "1e15", "9223372036854775807"];
 
 /// Error messages that are accepted when a study with an extreme but valid value fails.

@@ -23,9 +23,9 @@ fn piped(command: &mut Command) -> Child {
     command.spawn().unwrap()
 }
 
-/// Process that holds the state file locked, and its input.
+/// Starts a process that keeps the state file locked. Returns it and its standard input.
 ///
-/// It has answered one line and waits for the next one.
+/// The process has answered one line and waits for the next one.
 fn holder(folder: &Path, line: &str) -> (Child, ChildStdin) {
     let mut child = piped(&mut command(folder, &ARGUMENTS));
     let mut questions = child.stdin.take().unwrap();

@@ -110,7 +110,7 @@ impl Terminal {
         self.tmux(&[&["send-keys"], keys].concat()).unwrap();
     }
 
-    /// Screen text, read until it satisfies a condition.
+    /// Reads the screen again and again until its text satisfies `is_so`; returns this text.
     fn screen(&self, is_so: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
         loop {

@@ -22,7 +22,9 @@ use crate::study::expand::Point;
 use crate::study::input::Input;
 use crate::study::{Refused, Replications, Study};
 
-/// Number of fresh replications of the winner. The baseline has equally many.
+/// Number of fresh replications in which the winner of a race is measured again.
+///
+/// The baseline is measured in equally many.
 const FRESH: u64 = 20;
 
 /// Largest number of classes of job sizes for which the change from the baseline is reported.
@@ -97,7 +99,8 @@ pub struct Gain {
     pub pairs: u64,
     /// Whether all changes within the 95 % interval are in favour of the winner.
     pub is_clear: bool,
-    /// Change for each class of job sizes. Empty if the comparison is on a held-out part of a log.
+    /// Changes of metrics for each class of job sizes. Empty if the comparison is on a held-out
+    /// part of a log.
     pub classes: Vec<ClassChange>,
 }
 
@@ -234,8 +237,8 @@ impl Confirmation<'_> {
         })
     }
 
-    /// Compares winner and baseline on the end of the log, which the race did not read. The values
-    /// are batches of jobs, which are the same in both runs.
+    /// Compares the winner with the baseline on the end of the log, which the race did not read.
+    /// Values are compared by batch; a batch has the same jobs in both runs.
     fn held_out(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
         // Neither run stands for all replications.

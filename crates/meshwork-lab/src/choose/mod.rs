@@ -39,7 +39,8 @@ pub const CHOICE: &str = "choice.json";
 
 pub const WINNER: &str = "winner.toml";
 
-/// Minimum numbers of run pairs before a candidate is dropped, on a logarithmic and on a raw scale.
+/// Minimum number of run pairs before a candidate is dropped: on a logarithmic, then on a raw
+/// scale.
 pub const LEAST_PAIRS: [u64; 2] = [20, 40];
 
 pub struct ChooseOptions<'a> {
@@ -358,7 +359,9 @@ fn must_have_candidates(study: &Study) -> Result<(), Refused> {
 /// Keys of a workload that describe or split its jobs, but do not replace them by other jobs.
 const OF_SAME_JOBS: [&str; 3] = ["workload.estimates", "workload.shape", "workload.split_above"];
 
-/// Warning about candidates with different jobs, of which the one with the lightest jobs wins.
+/// Warning that candidates simulate different jobs; `None` if they do not.
+///
+/// Such a comparison favours the candidate with the lightest jobs.
 fn of_different_jobs(study: &Study) -> Option<String> {
     let makes_jobs = |key: &str| {
         is_within(key, "workload") && !OF_SAME_JOBS.iter().any(|kept| is_within(key, kept))

@@ -248,7 +248,8 @@ pub struct Constraint {
     pub metric: String,
     pub is_upper: bool,
     pub limit: f64,
-    /// Number of the metric's own units in one unit of the option's text.
+    /// Factor that converts a number in the unit of the option's text to the unit of the metric. It
+    /// is 3,600 for hours if the metric is in seconds.
     pub(super) unit: f64,
     pub(super) unit_name: String,
 }

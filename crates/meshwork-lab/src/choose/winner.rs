@@ -64,7 +64,7 @@ const ELSEWHERE: [(&str, &str); 5] = [
 struct GivenScheduler<'a> {
     name: &'a str,
     given: BTreeSet<&'a str>,
-    /// All parameters of the scheduler, with defaults for those that the study does not give.
+    /// All parameters of the scheduler. Those that the study does not set have their defaults.
     all: &'a Value,
 }
 

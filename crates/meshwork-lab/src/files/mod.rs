@@ -94,7 +94,7 @@ impl FileError {
     }
 }
 
-/// Existing folder in which the file `path` could not be made; `None` if there is no such folder.
+/// Folder in which the file `path` was to be created; `None` if the folder does not exist.
 fn closed(path: &Path) -> Option<PathBuf> {
     let path = target(path).unwrap_or_else(|_| path.to_path_buf());
     let path = std::path::absolute(path).ok()?;

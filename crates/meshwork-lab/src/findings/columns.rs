@@ -9,8 +9,9 @@ use meshwork::scenario::Scenario;
 use crate::findings::summary::{Means, Summary};
 use crate::statistics::Interval;
 
-/// Metrics that are shown in a column only if the study names them. If a count is not 0, a note
-/// reports it instead.
+/// Metrics that are shown in a column only if the study names them.
+///
+/// For metrics among them that are counts, a note reports values other than 0.
 const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

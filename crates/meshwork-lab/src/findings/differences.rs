@@ -8,8 +8,10 @@ use crate::run::{Batches, Results, ScenarioRuns};
 use crate::statistics::{Interval, Method, half_width_of_batches, mean};
 use crate::study::{Baseline, Study, same};
 
-/// Index of the scenario with the baseline's value of the compared key. It has the values of
-/// scenario `index` in all other keys.
+/// Index of the scenario that differs from scenario `index` only in the baseline's key.
+///
+/// In this key it has the baseline's value. `None` if scenario `index` has this value itself, or if
+/// no scenario has it.
 pub fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     let at = study.sweep.iter().position(|axis| axis.key == baseline.key)?;
     let stride: usize = study.sweep[at + 1..].iter().map(|axis| axis.values.len()).product();
@@ -242,8 +244,8 @@ fn differences(
     metrics.collect()
 }
 
-/// Values of a metric in two runs, by batches of the same jobs. If the two runs have batches of
-/// different sizes, batches of the larger size are used.
+/// Values of a metric in two runs, as pairs of values for batches with the same jobs.
+/// If the batch sizes of the two runs differ, the larger size is used for both.
 fn paired_batches(
     ours: (&ScenarioRuns, usize),
     theirs: (&ScenarioRuns, usize),

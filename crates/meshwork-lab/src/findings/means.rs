@@ -8,8 +8,8 @@ use crate::study::{Replications, Study};
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
     Replications,
-    /// The values come from windows of a log. The number is the time between the starts of windows,
-    /// divided by their length.
+    /// The values come from windows of a log. The number is the time between the starts of two
+    /// consecutive windows, divided by the length of a window.
     Windows(f64),
 }
 

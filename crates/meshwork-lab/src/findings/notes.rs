@@ -50,7 +50,9 @@ pub fn warnings(
     warnings
 }
 
-/// Metric meaningful while queues grow: `throughput` if jobs send messages, else `carried_load`.
+/// Metric that is meaningful while queues grow.
+///
+/// It is `throughput` if jobs send messages, and otherwise `carried_load`.
 pub(crate) fn under_overload<'a>(points: impl IntoIterator<Item = &'a Point>) -> &'static str {
     let sends = points.into_iter().any(|point| point.scenario.sends());
     if sends { "throughput" } else { "carried_load" }
@@ -114,7 +116,9 @@ pub fn is_ideal(point: &Point) -> bool {
     point.scenario.table().get("network").is_none_or(|network| name_of(network) == Some("ideal"))
 }
 
-/// Note on allocators that gain nothing from contiguity, if the study has any.
+/// Note that contiguity gains nothing on ideal networks, where messages cost no time.
+///
+/// `None` unless the study compares contiguous and other allocators on such a network.
 fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     let is_swept = |axis: &Axis| axis.key == "allocator" && axis.values.len() > 1;
     if !study.sweep.iter().any(is_swept) {

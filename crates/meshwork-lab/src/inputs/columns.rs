@@ -139,8 +139,8 @@ impl Read for Filter {
 
 /// Groups of consecutive lines that [`Filter`] left out.
 ///
-/// The first number of a group counts all lines passed on before it. The second one counts all
-/// lines left out up to its end.
+/// The first number of a group counts the lines passed on before the group. The second one counts
+/// all lines left out up to the end of the group.
 #[derive(Clone, Default)]
 struct Passed(Arc<Mutex<Vec<(u64, u64)>>>);
 

@@ -215,8 +215,8 @@ fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
 #[cfg(feature = "parquet")]
 use self::parquet::{from_parquet, rows_of_parquet};
 
-/// Placeholder for programs that are built without the feature `parquet`. The file is refused when
-/// its jobs are read.
+/// Replacement for the reader of Parquet files in programs without the feature `parquet`.
+/// It returns 0. The file is refused later, when its jobs are read.
 #[cfg(not(feature = "parquet"))]
 fn rows_of_parquet(_: File) -> u64 {
     0

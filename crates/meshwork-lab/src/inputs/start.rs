@@ -84,7 +84,7 @@ impl LogStart {
         self.local().ahead(self.unix)
     }
 
-    /// Start of a log for a page, on which all dates have the UTC offset valid when the log begins.
+    /// Copy for a page, on which all dates have the UTC offset that is valid when the log begins.
     pub fn on_pages(&self) -> LogStart {
         let offset = Some(self.ahead()).filter(|&ahead| ahead != 0);
         LogStart { unix: self.unix, offset, zone: offset.map(|_| self.place()) }

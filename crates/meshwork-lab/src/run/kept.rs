@@ -47,10 +47,11 @@ const KINDS: u8 = 7;
 /// Flag in an event's first byte: the event is later than the previous one. The changed bits of its
 /// time follow.
 const LATER: u8 = 8;
-/// Position of the bits that follow the kind in an event's first byte.
+/// Position of the first bit after the kind of an event, in the first byte of the event.
 ///
-/// Depending on the kind, they give the form of a request (count, block, subcube or pieces), say
-/// whether a placement has parts of nodes, or give the kind of an outage event.
+/// The meaning of these bits depends on the kind. They give the form of a request (count, block,
+/// subcube or pieces), say whether a placement has parts of nodes, or give the kind of an outage
+/// event.
 const REQUEST: u32 = 4;
 /// Form of a request that is stored as text: a request for pieces (equal parts of nodes).
 const PIECES: u8 = 3;
@@ -83,8 +84,8 @@ impl Kept {
         replication == 0 && (self.all || self.some.contains(&point))
     }
 
-    /// Whether the study requests recordings. If so, a missing one is made again, or its lack is
-    /// reported.
+    /// Whether the study requests recordings. If so, runs without a recording are repeated, and
+    /// failures to record are reported.
     pub fn is_asked_for(&self) -> bool {
         self.all
     }

@@ -14,8 +14,9 @@ use crate::statistics::sequence::RunningMoments;
 use crate::study::expand::{Point, Windows};
 use crate::study::{Replications, Study};
 
-/// Runs of a study that the store has, and the number of runs that it lacks. The function `find`
-/// returns a stored run.
+/// Results of a study's runs that are in the store, and the number of runs that are missing.
+///
+/// The function `find` returns a stored run.
 pub fn known(
     catalogue: &Catalogue,
     points: &[Point],

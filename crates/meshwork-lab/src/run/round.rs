@@ -6,8 +6,9 @@ use std::ops::Range;
 use crate::run::runs::ScenarioRuns;
 
 pub(super) struct Round {
-    /// For each scenario, index in the round and replication of its first run. The last entry has
-    /// the number of all runs.
+    /// For each scenario, the index of its first run in the round, and the replication of this run.
+    ///
+    /// The last entry belongs to no scenario: its index is the number of all runs of the round.
     begins: Vec<(usize, u64)>,
 }
 

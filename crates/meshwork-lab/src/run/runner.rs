@@ -96,7 +96,7 @@ pub(super) struct Shared<'a, 'b> {
     /// A run whose entry is `None` is read from the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
     are_counted: AtomicBool,
-    /// Index of the scenario, replication and reason of each failed run in [`Runner::work`].
+    /// Failed runs of [`Runner::work`]: index of the scenario, replication, and reason.
     pub(super) failures: Mutex<Vec<(usize, u64, String)>>,
 }
 

@@ -97,8 +97,9 @@ pub(crate) fn arrivals(
     Ok(arrivals)
 }
 
-/// Time span of a log from the first to the last arrival. It lists the indices of all windows in
-/// which no job arrives.
+/// Time span of a log from the first to the last arrival, and the windows in which no job arrives.
+///
+/// These windows are listed by index.
 fn span(
     scenario: &Scenario,
     path: &str,

@@ -102,7 +102,7 @@ impl SlurmMachine {
         self
     }
 
-    /// Adds tables and the `gres.conf` of another machine, if this machine has none of its own.
+    /// Adds the tables and the `gres.conf` of another machine, each only if this machine lacks it.
     pub fn with_tables_of(mut self, other: &SlurmMachine) -> Self {
         for (name, text) in &other.texts {
             let is_table = TABLES.iter().any(|table| name == Path::new(table));
@@ -251,8 +251,8 @@ impl SlurmMachine {
         Some(machine)
     }
 
-    /// Sets whether a flat machine places single-node jobs by the rule of larger jobs. Slurm does
-    /// so in some versions only.
+    /// Sets whether a flat machine places single-node jobs by the rule for larger jobs. Only some
+    /// versions of Slurm do so.
     pub fn fit_single_nodes(&mut self, fits: bool) {
         let sites = self.partitions.values_mut().chain(std::iter::once(&mut self.default));
         sites.for_each(|site| site.fits_single = fits);

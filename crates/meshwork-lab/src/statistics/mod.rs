@@ -31,7 +31,7 @@ pub struct Interval {
     pub mean: Option<f64>,
     /// Half the width of the interval. `None` if there are too few values.
     pub half_width: Option<f64>,
-    /// Number of values that the mean comes from: of replications, or of windows of a log.
+    /// Number of averaged values: one for each replication, or for each window of a log.
     pub replications: u64,
     /// Method of the half width; `None` if there is no half width.
     pub method: Option<Method>,
@@ -89,7 +89,9 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// *t* · *s* / √*n*, half the width of the 95 % interval; `None` for fewer than 2 values.
+/// Half the width of the 95 % interval of a mean; `None` for fewer than 2 values.
+///
+/// It is *t* · *s* / √*n*, with the standard deviation *s* and the quantile *t* of Student's *t*.
 pub fn half_width(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
@@ -152,7 +154,9 @@ fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
     Some(((squares / (count - 1.0) / worth).sqrt(), degrees))
 }
 
-/// Minimum number of batches for estimating their correlation. With fewer, it counts as 0.
+/// Minimum number of batches for estimating their correlation.
+///
+/// With fewer batches, the correlation counts as 0.
 const MIN_BATCHES: usize = 8;
 
 /// Largest correlation of consecutive batches that is estimated. A higher correlation cannot be

@@ -99,12 +99,11 @@ impl FromIterator<f64> for RunningMoments {
     }
 }
 
-/// Test of which of two compared sides has the smaller values. It may be looked at after every
-/// pair.
+/// Sequential test of which of two compared sides has the smaller values.
 ///
-/// Only the numbers of won pairs count, so that no distribution is assumed; equal pairs are left
-/// out. The statistic *E* is the mean, weighted by Jeffreys' prior, of likelihood ratios of a
-/// probability of winning to ½:
+/// Its result may be read after every pair. Only the numbers of won pairs count, so that no
+/// distribution is assumed; equal pairs are left out. The statistic *E* is the mean, weighted by
+/// Jeffreys' prior, of likelihood ratios of a probability of winning to ½:
 ///
 /// *E* = 2^n · B(s + ½, n − s + ½) / B(½, ½) for *s* of *n* pairs won.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,9 +122,10 @@ impl Wins {
         }
     }
 
-    /// Bound 1/*E* on the probability that one side wins at least this many more pairs by chance.
+    /// Anytime-valid *p*-value of the test, which is 1/*E* but at most 1.
     ///
-    /// The bound assumes equally good sides, and holds at any time at which one may look.
+    /// If both sides are equally good, the probability that this value ever falls to α or below is
+    /// at most α. So it may be computed after every pair.
     ///
     /// ```
     /// use meshwork_lab::statistics::sequence::Wins;

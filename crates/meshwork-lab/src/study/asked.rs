@@ -3,9 +3,9 @@
 //! Together with the text of the study in `experiment.toml`, it identifies the requested runs, long
 //! after the command was typed.
 //!
-//! The path `beside` of a log is its path `place` relative to the results folder, so folder and log
-//! can be moved together. Files whose text becomes part of scenarios, such as a topology, are
-//! copied to [`FILES`].
+//! For a log, `place` is its path, and `beside` is its path relative to the results folder. So the
+//! folder and the log can be moved together. Files whose text becomes part of scenarios, such as a
+//! topology, are copied to [`FILES`].
 //!
 //! ```toml
 //! file = "study.toml"
@@ -194,8 +194,8 @@ impl StudyRequest {
         Ok(asked.name.clone().or(own).or_else(stem))
     }
 
-    /// Record for a results folder that has no `asked.toml`. Its input files are added later by
-    /// [`learn`](StudyRequest::learn).
+    /// Record for a results folder that has no `asked.toml`. The input files of the study are added
+    /// later by [`learn`](StudyRequest::learn).
     pub fn guess() -> StudyRequest {
         StudyRequest { file: EXPERIMENT.to_owned(), ..StudyRequest::default() }
     }

@@ -44,8 +44,8 @@ pub type SweptValues = Vec<(String, Value)>;
 /// selects the judged scenarios.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
-    /// The metric lies within bounds. If there is a reference, its ratio or difference lies within
-    /// them.
+    /// The metric lies within bounds. With a reference, its ratio to the reference, or its
+    /// difference from it, lies within the bounds.
     Bounds {
         of: SweptValues,
         /// Swept values that select the reference scenario. `None` if the bounds apply to the
@@ -64,8 +64,8 @@ pub enum Relation {
         /// Whether the claim states that the metric is lowest; otherwise, that the metric is
         /// highest.
         lowest: bool,
-        /// Tolerance as a fraction of the best metric among the other scenarios. The judged metric
-        /// may be worse than the best one by so much.
+        /// Tolerance by which the judged metric may be worse than the best one. It is a fraction of
+        /// the best metric among the other scenarios.
         within: f64,
     },
     /// The metric, or its ratio to a reference, rises or falls along a key.

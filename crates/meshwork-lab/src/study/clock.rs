@@ -22,9 +22,10 @@ pub const UNIT_NAMES: [&str; 4] = ["seconds", "minutes", "hours", "days"];
 
 /// Unit of the clock of a scenario, and unit in which times are shown.
 ///
-/// In the data of a page this is `clock`: a time `t` is shown as `t / factor`, in `unit`s if known.
-/// With `start`, `t` is the date `start.unix + t` in seconds since 1970-01-01 UTC, shown `offset`
-/// seconds ahead of it, which is the log's time zone when the log begins.
+/// The data of a page have this object as `clock`. A time `t` is shown as `t / factor`, in the unit
+/// `unit` if it is known. If there is a `start`, `t` is the date `start.unix + t` in seconds since
+/// 1970-01-01 UTC. The date is shown `start.offset` seconds ahead of UTC, which is the log's time
+/// zone when the log begins.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Clock {
     /// Shown unit: `seconds`, `minutes`, `hours` or `days`; `None` if the clock's unit is unknown.
@@ -101,7 +102,9 @@ impl Clock {
         }
     }
 
-    /// Converts a metric's value to the shown unit; `unit` is the metric's own, such as `time`.
+    /// Converts a metric's value to the unit in which it is shown.
+    ///
+    /// `unit` is the unit in which the metric is measured, such as `time`.
     pub fn shown(&self, value: Interval, unit: &str) -> Interval {
         let scaled = |number: Option<f64>| number.map(|number| number * self.scale(unit));
         Interval { mean: scaled(value.mean), half_width: scaled(value.half_width), ..value }

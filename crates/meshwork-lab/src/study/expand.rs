@@ -127,7 +127,7 @@ pub fn points(study: &Study) -> Result<impl Iterator<Item = Result<Point, Refuse
     Ok((0..count(study)?).map(|index| point(study, index)))
 }
 
-/// Scenario with a number in the order of [`points`], counted from 0.
+/// Scenario with the index `index`, counted from 0, in the order of [`points`].
 pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
     let count = count(study)?;
     if index >= count {
@@ -221,8 +221,9 @@ fn setting_to_blame<'l, 's>(
         .or_else(|| settings().next())
 }
 
-/// Swept values of scenario `index`, and all values that the sweep and `--set` options give. The
-/// latter are in the order in which they are applied.
+/// Values of the swept keys in scenario `index`, and all values that are applied to the study.
+///
+/// The applied values come from the sweep and from `--set` options, in the order of application.
 fn layers(study: &Study, index: u64) -> (Vec<(String, Value)>, Vec<Laid<'_>>) {
     let mut rest = index;
     let mut swept = Vec::with_capacity(study.sweep.len());

@@ -96,7 +96,8 @@ fn from_xml(text: &str) -> Result<String, String> {
     Ok(format!("cards {NODES_OF_A_CARD} {}\n{partitions}\n", cards.join(" ")))
 }
 
-/// Value of an attribute. `None` unless it is a single word that may stand in a partition list.
+/// Value of the attribute `name` of an XML element. `None` unless the value is a single word that
+/// may stand in a partition list.
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     let value = element.try_get_attribute(name).ok()??;
     let text = value.unescape_value().ok()?.trim().to_owned();

@@ -67,7 +67,7 @@ pub enum Replications {
         /// Relative half width (half width divided by mean) at which no more replications are
         /// added.
         target: f64,
-        /// Minimum number of replications, at least 2. Before that, no interval is computed.
+        /// Minimum number of replications, at least 2. With fewer, no interval is computed.
         least: u64,
         most: u64,
         of: String,
@@ -141,8 +141,8 @@ pub struct Study {
     /// Baselines of the study: values of swept keys with which the other values are compared.
     pub compare: Vec<Baseline>,
     pub jobs: Vec<JobFormat>,
-    /// Whether the first replication of every scenario is recorded for replay. `None` if up to ten
-    /// scenarios of the comparison are recorded.
+    /// Whether the first replication of every scenario is recorded for replay, or none. `None` if
+    /// only a sample of up to ten scenarios is recorded.
     pub record: Option<bool>,
     /// Paper that the study partly reproduces, by its name on the command line.
     pub paper: Option<String>,
@@ -313,7 +313,7 @@ impl Study {
         }
     }
 
-    /// The last `--set` option that sets the key at a path, or a table that contains the key.
+    /// The last `--set` option that sets the key at `path`, either directly or as part of a table.
     pub(crate) fn setting(&self, path: &str) -> Option<&Setting> {
         self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
     }

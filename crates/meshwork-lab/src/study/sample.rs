@@ -55,10 +55,11 @@ pub fn compared(axes: &[PlotAxis]) -> Option<usize> {
     contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
 }
 
-/// Index of the value at which each axis except `but` is fixed: its first name, or last number.
+/// For each axis, the index of the value at which it is fixed while the axis `but` varies.
 ///
-/// If possible, scenarios for which `is_overloaded` is true are avoided, because their waits depend
-/// on the length of the run.
+/// An axis of names is fixed at its first value, and any other axis at its last value. If possible,
+/// scenarios for which `is_overloaded` is true are avoided, because their waits depend on the
+/// length of the run.
 pub fn held(axes: &[PlotAxis], but: usize, is_overloaded: &dyn Fn(usize) -> bool) -> Vec<usize> {
     let value = |(i, axis): (usize, &PlotAxis)| match axis.kind {
         _ if i == but => 0,

@@ -20,7 +20,7 @@ pub struct SubmissionPlan {
     ///
     /// Otherwise only their ratios are meaningful.
     pub is_measured: bool,
-    /// Number of attempts at shards that are still writing to the results folder.
+    /// Number of attempts (processes, each with one shard) that still write to the results folder.
     pub at_work: u64,
 }
 

@@ -38,7 +38,8 @@ pub struct SweepProgress {
     pub running: u64,
     pub missing: u64,
     pub failed: u64,
-    /// Number of attempts at shards that are still writing, and number that stopped unfinished.
+    /// Numbers of attempts at shards: first those that still write, then those that stopped
+    /// unfinished.
     pub attempts: (u64, u64),
     /// Speed of the attempts that are still writing, in runs per second. `None` if none of their
     /// runs has ended.

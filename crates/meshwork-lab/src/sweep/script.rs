@@ -59,7 +59,7 @@ pub const SUBMISSIONS: &str = "submit";
 
 pub const LOGS: &str = "log";
 
-/// Divisor of a task's time limit. In the last part of this length, the task begins no new run.
+/// Divisor of a task's time limit that gives the last part of it, in which no new run begins.
 const LAST_PART: u32 = 20;
 
 impl Script {

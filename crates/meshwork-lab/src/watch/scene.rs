@@ -282,8 +282,7 @@ fn add(sums: &mut [u64; 4], amounts: [u64; 4]) {
     sums.iter_mut().zip(amounts).for_each(|(sum, amount)| *sum += amount);
 }
 
-/// Share of a node that `amounts` take up, for the resource of which they take up the largest
-/// share.
+/// Largest of the shares that `amounts` take up of the cores, memory, GPUs and `other` of a node.
 ///
 /// GPUs are given in thousandths.
 fn largest_share(types: &NodeTypes, node: Node, amounts: [u64; 4]) -> f64 {

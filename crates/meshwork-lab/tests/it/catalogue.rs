@@ -31,7 +31,7 @@ const STANDARD: [&str; 18] = [
 /// Calls that search only the standard entries of a family, and so would miss added entries.
 const OF_FAMILY: [&str; 3] = ["FAMILY.find(", "FAMILY.resolve(", ".entries)("];
 
-/// Files that may use the standard catalogue, with reasons.
+/// Source files that may use the standard catalogue, each with the reason why.
 const MAY: [(&str, &str); 8] = [
     ("meshwork-lab/src/standard.rs", "what is meant where nobody gives a catalogue"),
     ("meshwork-report/src/standard.rs", "likewise"),
@@ -72,7 +72,7 @@ fn code(text: &str) -> String {
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// Families to which nothing can be added.
+/// Text before `FAMILY` in the names of families to which no entry can be added.
 const CLOSED: [&str; 2] = ["traffic::", "KIND_"];
 
 fn offences(code: &str) -> Vec<&'static str> {

@@ -114,9 +114,10 @@ fn shards_of_rounds_decide_the_same_race() {
     assert!(rounds >= 1);
 }
 
-/// Many replications with another seed show the best candidate.
+/// A race must choose a candidate close to the best one.
 ///
-/// A larger version of this test is a benchmark.
+/// The best one is known from many replications with another seed. A larger version of this test
+/// is a benchmark.
 #[test]
 fn races_of_studies_choose_within_the_zone_of_the_best() {
     let truth = study(&format!("seed = 1000000\nreplications = 400\n{STUDY}"));
@@ -162,7 +163,9 @@ fn budgets_and_constraints_are_kept() {
     );
 }
 
-/// Effects are computed without combinations of values whose queue grows, here one of six.
+/// Effects are computed without combinations of values in which the queue grows.
+///
+/// Here, the queue grows in one of six combinations.
 #[test]
 fn effects_compare_complete_combinations() {
     let text = STUDY.replace("load = 0.5", "load = 0.6");
@@ -267,7 +270,7 @@ fn of_slurm(folder: &Path, machine: &str, more: &str) -> Study {
     Study::parse("study.toml", &text, folder, &[]).unwrap()
 }
 
-/// Lines of Slurm that the best candidate needs, on a machine described by Slurm files.
+/// Configuration lines for Slurm that the best candidate needs, on a machine read from Slurm files.
 fn lines(folder: &Path, machine: &str, more: &str) -> Vec<String> {
     let choice = made(&of_slurm(folder, machine, more), ChoiceRequest::default(), None).unwrap();
     let text = choice.json()["slurm"].clone();

@@ -11,7 +11,8 @@ use meshwork_lab::trace::convert;
 use meshwork_lab::{Options, Study, run};
 use meshwork_slurm::cell::{plain, written};
 
-/// Columns that state requests, each with a machine and an allocator for such requests.
+/// Columns that state requests. With each column come a machine and an allocator that accept its
+/// requests.
 const ASKED: [(&str, &str); 5] = [
     (
         "nodes",

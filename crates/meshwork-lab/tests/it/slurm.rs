@@ -254,13 +254,13 @@ fn an_empty_topology_file_is_a_flat_machine_or_refused() {
     assert!(conf.refusal().unwrap().contains("no switch, no block and no ring"));
 }
 
-/// First scenario of a study beside which other files stand.
+/// First scenario of a study with the text `text`. Other files of the study are in `folder`.
 fn scenario(folder: &Path, text: &str) -> Result<toml::Table, String> {
     let points = Study::parse("study.toml", text, folder, &[]).and_then(|study| expand(&study));
     Ok(points.map_err(|refused| refused.to_string())?[0].scenario.table().clone())
 }
 
-/// Pool and desk of the machine that the Slurm files of a folder describe.
+/// Pool, and Slurm allocator, of the machine that the Slurm files of a folder describe.
 fn pool_and_desk(
     folder: &Path,
     scenario: &toml::Table,

@@ -240,7 +240,9 @@ impl Ground<'_> {
         used.iter().map(|used| if all > 0.0 { used / all } else { 0.0 }).collect()
     }
 
-    /// Value of a measure, averaged over replayed copies; `None` for a mean of no values.
+    /// Value of a measure, averaged over replayed copies of the history.
+    ///
+    /// `None` if the measure is a mean and there are no values.
     pub(super) fn value(&self, measure: ReplayMeasure, copies: &[TopologyReplay]) -> Option<f64> {
         let values = self.mean_values(measure, copies);
         match measure.scope() {

@@ -188,7 +188,7 @@ pub struct Comparison {
     pub span: (Second, Second),
     /// Values of all measures for each topology, in the order of [`ReplayMeasure::ALL`].
     pub values: Vec<Vec<Option<f64>>>,
-    /// Differences of all measures from the first topology, for each further topology.
+    /// For each further topology, the differences of all measures from the first topology.
     pub differences: Vec<Vec<Interval>>,
     pub doubts: Vec<String>,
     pub unmodelled: Vec<Unmodelled>,

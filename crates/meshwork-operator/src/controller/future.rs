@@ -16,13 +16,13 @@ use meshwork_slurm::history::{JobRecord, Second};
 /// Run time, in seconds, of a job whose end is not known: 100 years.
 const FOREVER: Second = 100 * 365 * 86_400;
 
-/// Seconds of an idle machine after which a job that still waits is assumed never to start.
+/// Idle time of the machine, in seconds, after which a waiting job is assumed never to start.
 const IDLE: Second = 600;
 
 /// Controller model with the jobs that run or wait at an instant.
 pub(crate) struct ReplayState<'a> {
-    /// Controller model at the instant. Each future runs on a copy of it, because every search for
-    /// nodes changes the node weights.
+    /// Controller model in its state at the instant `at`. Each simulated future runs on a copy of
+    /// the model, because every search for nodes changes the node weights.
     controller: Mutex<Controller<'a>>,
     /// For each running or waiting job, whether the model has it in its queue.
     is_queued: Vec<bool>,
@@ -137,11 +137,11 @@ impl<'a> ReplayState<'a> {
         self.cycles.news();
     }
 
-    /// Start of each running or waiting job in one future.
+    /// Start of each running or waiting job in one simulated future.
     ///
-    /// The start is `None` if the job starts neither before `end` nor, after it, before the machine
-    /// has been idle for [`IDLE`] seconds. `runs` has the rest of each job's run time, and `later`
-    /// the later submissions.
+    /// The future lasts until `end`, and then until the machine has been idle for [`IDLE`] seconds.
+    /// The start is `None` if the job does not start in this time. `runs` has the rest of each
+    /// job's run time, and `later` the later submissions.
     pub(crate) fn starts(
         &self,
         runs: &[Second],

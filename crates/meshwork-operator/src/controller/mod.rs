@@ -164,14 +164,15 @@ impl<'a> Controller<'a> {
         self.parts.is_some()
     }
 
-    /// Waiting jobs in queue order, each with the kind of its first request. Requests of one kind
-    /// differ at most in their time limits.
+    /// Waiting jobs in queue order, each with the kind of its request in its first partition.
+    ///
+    /// Requests of one kind differ at most in their time limits.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
         let first = self.pairs.iter().filter(|pair| pair.request == 0);
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
     }
 
-    /// Allocator's answer to a job's request for the first of its partitions.
+    /// Allocator's answer to a job's request in the first of the job's partitions.
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
         if self.parts.is_some() {
@@ -194,7 +195,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether no partition could run a job even if no other jobs ran.
+    /// Whether a job could run in none of its partitions, even on an otherwise empty machine.
     pub(super) fn is_hopeless(&self, job: usize) -> bool {
         self.jobs[job].requests.iter().all(ResolvedRequest::is_hopeless)
     }
@@ -484,8 +485,8 @@ impl<'a> Controller<'a> {
         self.sums.allow(self.rules, &self.jobs[job], qos, test)
     }
 
-    /// Runs the main scheduler, and returns its starts. If `recorded` is given, the recorded starts
-    /// are made instead. Started jobs hold their nodes at once.
+    /// Runs the main scheduler, and returns the starts that it makes. If `recorded` is given, the
+    /// recorded starts are made instead. Started jobs hold their nodes immediately.
     pub(super) fn main(
         &mut self,
         now: Second,
@@ -853,7 +854,7 @@ mod tests {
         }
     }
 
-    /// Starts that a main pass and a backfill pass of the scheduler make, as job and partition.
+    /// Starts of a main pass, and of a backfill pass after it, as indices of job and partition.
     fn passes(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, usize)>; 2] {
         let of = |starts: Vec<Start>| starts.iter().map(|own| (own.job, own.partition)).collect();
         both(machine, jobs).map(of)

@@ -198,12 +198,13 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Records the wait reasons that a main scheduling pass gives to queued jobs, after its starts.
+    /// Records the wait reasons that queued jobs have after the starts of a main scheduling pass.
     ///
     /// If the model still finds nodes for a job, and `starts` is true, the job gets the reason
-    /// `Priority` and holds these nodes. Otherwise it is treated like a job without nodes. A job
-    /// that the pass does not reach keeps its reason. In a partition that an earlier job blocks,
-    /// `None`, [`RESERVED_NODES`] and reasons of [`Self::lack_of`] become `Priority`.
+    /// `Priority`, and later jobs cannot use these nodes. Otherwise the job blocks its partition,
+    /// like a job without nodes. For later jobs of a blocked partition, the reasons `None`,
+    /// [`RESERVED_NODES`] and those from [`Self::lack_of`] become `Priority`. A job that the pass
+    /// does not reach keeps its reason.
     pub(super) fn note_main(
         &self,
         queue: &Queue,

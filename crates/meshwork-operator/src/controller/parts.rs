@@ -32,8 +32,9 @@ pub(super) struct PartsDesk {
 }
 
 impl PartsDesk {
-    /// Allocator before any job runs; `None` if no jobs share nodes, or shared nodes are not
-    /// modelled.
+    /// Creates the allocator of an idle machine on which jobs share nodes.
+    ///
+    /// `None` if no jobs share nodes, or shared nodes are not modelled.
     pub(super) fn of(
         machine: &SlurmMachine,
         rules: &SiteRules,
@@ -91,10 +92,9 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Changes the node weights as a repeated submission of an earlier job would.
+    /// Submits again the last submitted job with or without GPUs, to change the node weights.
     ///
-    /// The job is the last submitted one with GPUs if `with_gpus` is set, otherwise the last one
-    /// without.
+    /// The job is one with GPUs if `with_gpus` is set. If there is no such job, nothing changes.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);
@@ -171,8 +171,10 @@ impl PartsDesk {
         nodes
     }
 
-    /// Gives a job parts of the nodes `nodes`, as the placement rule chooses them. If the rule
-    /// would choose other nodes, the job gets parts of `nodes` even if they are not free.
+    /// Gives a job parts of all nodes in `nodes`. The placement rule chooses these parts.
+    ///
+    /// If the rule would choose other nodes, the job gets parts of `nodes` all the same, even parts
+    /// that are not free.
     pub(super) fn hold(
         &mut self,
         job: usize,
@@ -248,7 +250,8 @@ impl<'a> PartsFuture<'a> {
         self.desk.held(job).iter().for_each(|grant| self.holdings.give_back(grant));
     }
 
-    /// Nodes that the job would get after all ends of jobs registered so far.
+    /// Nodes that the job would get once all jobs have ended whose ends are registered so far.
+    /// `None` if the job does not fit then.
     pub(super) fn find(&self) -> Option<NodeSet> {
         let machine = &self.desk.sites[self.partition].machine;
         let near = &mut self.desk.near.borrow_mut();

@@ -133,11 +133,12 @@ pub(super) struct SeenBy {
     pub(super) backfill: bool,
 }
 
-/// Priority of a job in a partition; 0 if jobs are ordered by submission. `tick` is the time of the
-/// last computation of priorities since the job's submission. `seen` tells which schedulers have
-/// considered the job. The age of the job counts once any scheduler has considered it. All
-/// processors of its nodes count once backfill has considered it. `machine` is the number of nodes
-/// and of processors of the machine.
+/// Priority of a job in a partition; 0 if jobs are ordered by submission.
+///
+/// - `tick`: time of the last computation of priorities since the job's submission, if any.
+/// - `seen`: which schedulers have considered the job. The age of the job counts once any scheduler
+///   has. Once backfill has, all processors of its nodes count instead of the requested ones.
+/// - `machine`: number of nodes and number of processors of the machine.
 pub(super) fn priority(
     rules: &SiteRules,
     fair: &FairTree,

@@ -67,8 +67,9 @@ impl ControllerReplay<'_> {
         self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
     }
 
-    /// Outcomes of a replay that repeats the starts in `given`. The result is `None` if later waits
-    /// exceed `most` seconds in total.
+    /// Outcomes of a replay that repeats the starts in `given` before it makes decisions.
+    ///
+    /// The result is `None` if jobs that start later wait for more than `most` seconds in total.
     pub fn run_within(
         self,
         most: Second,
@@ -370,10 +371,11 @@ impl<'a> Turn<'a> {
         self.freed = now;
     }
 
-    /// Runs scheduler cycles before the other events of their second, if the recorded starts allow
-    /// it. They do if the started jobs waited before, and no job that ends in this second held
-    /// their nodes. This order is assumed because a cycle after the events could have started more
-    /// jobs. Only wait reasons depend on the order.
+    /// Runs scheduler cycles before the other events of their second, if recorded starts allow it.
+    ///
+    /// Recorded starts allow it on two conditions: the started jobs waited before this second, and
+    /// no job that ends in this second held their nodes. This order is assumed because a cycle
+    /// after the events could have started more jobs. Only wait reasons depend on the order.
     fn run_given_first(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         if self.reasons.is_none() || now >= self.until {
             return;
@@ -464,7 +466,8 @@ impl<'a> Turn<'a> {
         due.into_iter().any(|own| self.given[&own.1].by == by)
     }
 
-    /// Makes the recorded starts that are due, for the schedulers that `is_by` selects.
+    /// Makes the due starts that the replay must repeat, and returns them. `is_by` selects the
+    /// schedulers whose starts are made.
     fn given_starts(&mut self, now: Second, is_by: impl Fn(StartedBy) -> bool) -> Vec<Start> {
         let due = self.pending.range(..=(now, usize::MAX));
         let due: Vec<(Second, usize)> =

@@ -38,7 +38,7 @@ struct RequestLookup {
     may: NodeSet,
     /// Whether the job could not even start if its partition were empty.
     is_hopeless: bool,
-    /// Whether the job can start on any nodes in `may`, provided that enough of them are free.
+    /// Whether the job can start as soon as enough nodes in `may` are free, no matter which.
     needs_only_count: bool,
 }
 

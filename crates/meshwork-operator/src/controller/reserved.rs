@@ -31,9 +31,9 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
     rules.reservations.iter().filter_map(reserved).collect()
 }
 
-/// Earliest second in which a reservation can have existed. While it exists, a job that does not
-/// use it starts on its nodes only if the job's time limit ends before the reservation begins. So
-/// the reservation was created after the last start of a job whose time limit ends later.
+/// Earliest second in which a reservation can have existed. While it exists, other jobs start on
+/// its nodes only if their time limits end before it begins. So it was created after the last start
+/// of another job on these nodes whose time limit ends after the reservation begins.
 fn since(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -82,7 +82,7 @@ fn found(
 
 /// Adds to the set `kept` the nodes that reservations withhold from a job between two times. Only
 /// reservations known at `now` count. If the job has a reservation, all nodes outside of it are
-/// withheld. Returns the first end of these reservations.
+/// withheld. Returns the earliest planned end of the other reservations; `None` if there are none.
 pub(super) fn kept(
     reserved: &[Reserved],
     now: Second,

@@ -25,7 +25,7 @@ pub struct SiteRules {
     /// their usage since the last computation of fair shares.
     pub enforces_limits: bool,
     pub preemption: Option<Preemption>,
-    /// Whether tables are missing from which the configured priorities are computed.
+    /// Whether some tables that are needed to compute the configured priorities are missing.
     pub lacks_priorities: bool,
     /// Outages and drains, each with its begin, end and nodes.
     pub outages: Vec<(Second, Second, NodeSet)>,
@@ -153,8 +153,10 @@ pub struct Association {
 }
 
 impl SiteRules {
-    /// Whether the model has the limit that a wait reason names: it is enforced, and its table is
-    /// known.
+    /// Whether the model applies the limit that the wait reason `reason` names.
+    ///
+    /// It does if the site enforces limits, and if the table with the limit (associations or QOS)
+    /// is known.
     pub(crate) fn models_limit(&self, reason: &str) -> bool {
         let has_table = match reason.starts_with("Assoc") {
             true => !self.associations.is_empty(),
@@ -201,8 +203,10 @@ impl SiteRules {
         rules
     }
 
-    /// Rules as known at a second, without outages that begin later. If an outage has begun and not
-    /// ended, it is assumed to last for as long again as it has lasted.
+    /// The site's rules as they are known at the second `at`, without outages that begin later.
+    ///
+    /// An outage that has begun and not ended is assumed to last for as long again as it has
+    /// lasted.
     pub fn known_at(&self, at: Second) -> SiteRules {
         let outages = self.outages.iter().filter(|own| own.0 <= at).map(|own| {
             let (from, until, nodes) = own.clone();

@@ -12,7 +12,7 @@ use meshwork_slurm::conf;
 /// Largest clean-up time that is considered, in seconds.
 const LONGEST: Second = 3_600;
 
-/// A gap length counts as the shortest one only if at least this fraction of all gaps has it.
+/// Minimum share of all gaps that a gap length must have to count as the shortest gap.
 const LEAST_SHARE: f64 = 0.03;
 
 /// Gaps in seconds from the end of a job to the start of another job that waited for its nodes.

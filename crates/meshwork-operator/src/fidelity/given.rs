@@ -45,16 +45,16 @@ const COMPLETING: Second = 1;
 /// Combinations of two flags, one for each of the two scheduler cycles that a second can have.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
-/// Maximum number of changed orders of events that are tried for one clock second.
+/// Maximum number of variations of an order of events that are tried for one clock second.
 const MOST_MOVES: usize = 64;
 
 /// Points that an order of events scores for each recorded start that it predicts.
 ///
-/// The points count twice if the predicted nodes are the recorded ones.
+/// The score is twice as high if the predicted nodes are the recorded ones, too.
 const FOUND: usize = 8;
-/// Points that an order of events scores if it predicts no unrecorded start.
+/// Points that an order of events scores if every start that it predicts was recorded.
 ///
-/// Each unrecorded start costs one point.
+/// Each predicted start without a record costs one of these points.
 const UNWANTED: usize = 7;
 
 /// Possible order of the events and scheduler cycles within one clock second.
@@ -67,20 +67,22 @@ struct Order {
     split: bool,
     /// For each scheduling cycle in the examined second, whether all other events come before it.
     all: [bool; 2],
-    /// For the first and for later cycles of a clock second, whether all nodes of ended jobs are
-    /// available.
+    /// Whether scheduler cycles can use all nodes of jobs that have ended.
+    ///
+    /// The first flag is for the first cycle of a clock second, the other for the later cycles.
     all_back: [bool; 2],
-    /// Events moved to the other side of a scheduler cycle and of all later ones: cycle and event.
+    /// Moved events: index of a scheduler cycle, and index of the event. From this cycle on, an
+    /// event that came before the cycles comes after them, or vice versa.
     moved: Vec<(usize, usize)>,
-    /// Submissions to repeat before some cycles, because they change the node weights
+    /// Cycles before which a submission is repeated, because it changes the node weights
     /// ([`NearGpus`]).
     ///
-    /// Each entry has the index of the cycle that follows. If its flag is true, the last job with
-    /// GPUs is submitted again, otherwise the last job without GPUs.
+    /// Each entry has the index of a cycle, and a flag. If the flag is true, the last submitted job
+    /// with GPUs is submitted again, otherwise the last submitted job without GPUs.
     last_submitted: Vec<(usize, bool)>,
 }
 
-/// Decisions of the scheduler cycles in one second, for one [`Order`] of the second's events.
+/// Result of trying one [`Order`] of the events in a second: the decisions of the scheduler cycles.
 struct Tried {
     decided: Vec<(StartedBy, Start)>,
     near: Option<NearGpus>,
@@ -446,10 +448,10 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Possible orders of the events and scheduler cycles of one clock second.
+    /// Orders in which the events and scheduler cycles of one clock second may have happened.
     ///
-    /// If `is_quiet` is true, there is only one order, in which events precede a cycle only if
-    /// recorded starts require it.
+    /// If `is_quiet` is true, there is only one order. In it, an event precedes a scheduler cycle
+    /// only if a recorded start requires it.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let (no, split) = ([false; 2], false);
         let first = Order {
@@ -482,8 +484,10 @@ impl<'a> Given<'a> {
         orders
     }
 
-    /// Events before a cycle: all events, or only those that recorded starts up to this cycle
-    /// require.
+    /// Events among `unclear` that happen before a scheduler cycle, for the order `order`.
+    ///
+    /// These are all events, or only those that recorded starts up to this cycle require. Events
+    /// that `order` moves to the other side of the cycle are exceptions.
     fn before(
         &self,
         cycle: usize,
@@ -557,7 +561,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Decisions of the scheduling cycles in one second, if other events lie between them as given.
+    /// Decisions of the scheduler cycles of one second, for the order `order` of its events.
     ///
     /// The state of the model stays unchanged.
     fn try_order(
@@ -690,10 +694,11 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Whether the placement rule gives a job its recorded nodes. It is enough if the rule does so
-    /// in the job's cycle, or with the job as the first of the queue, or after the planned starts
-    /// of all jobs before it. In the second case, nodes of jobs that just ended may count as
-    /// available or not.
+    /// Whether the placement rule gives a job its recorded nodes in at least one of three ways.
+    ///
+    /// The job is placed in its scheduler cycle, or as the first of the queue, or after the planned
+    /// starts of all jobs before it. The second way is tried with and without the nodes of jobs
+    /// that just ended.
     fn agrees(&mut self, job: usize, at: Second) -> bool {
         let recorded = self.nodes[job].clone();
         if self.found.get(&job).is_some_and(|found| found.1 == recorded) {

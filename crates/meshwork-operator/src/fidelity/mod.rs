@@ -43,8 +43,8 @@ pub struct Fidelity {
     /// Number of jobs. A requeued job counts once.
     pub jobs: usize,
     pub placed: usize,
-    /// Number of records whose nodes, or the nodes of each segment, form a placement of the
-    /// topology.
+    /// Number of records whose nodes form a placement that the topology allows. If a job is divided
+    /// into segments, this holds for the nodes of each segment.
     pub placements: usize,
     /// Whether a table is missing that is needed to compute priorities.
     pub lacks_priorities: bool,

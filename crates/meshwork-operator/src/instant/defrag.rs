@@ -39,8 +39,7 @@ pub struct InstantTarget {
 }
 
 impl InstantTarget {
-    /// Creates the target to start a job on the first site, where all running jobs may be moved for
-    /// it.
+    /// Creates a target: the job is to start on the first site, and all running jobs may be moved.
     pub fn of(job: Job) -> InstantTarget {
         InstantTarget { site: 0, job, exempt: BTreeSet::new(), cost: Cost::default() }
     }
@@ -83,7 +82,9 @@ impl Instant {
     }
 }
 
-/// Cheapest plans of moves for [`Instant::defrag`], of at most `tries` that are examined.
+/// Finds the cheapest plans of moves for [`Instant::defrag`], at most `most` of them.
+///
+/// At most `tries` candidates for a plan are examined.
 pub(super) fn cheapest(
     instant: &Instant,
     target: &InstantTarget,
@@ -187,7 +188,7 @@ fn clear(
     Some(InstantPlan { placement, steps, cost })
 }
 
-/// Occupies the free ones of the given nodes or parts, so that moved jobs do not get them.
+/// Occupies the free nodes (or parts of nodes) of `rest`, so that moved jobs do not get them.
 fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
     let Some(amounts) = ahead.site().amounts().filter(|_| rest.parts.is_some()) else {
         // Whole nodes that were taken before are no longer free.

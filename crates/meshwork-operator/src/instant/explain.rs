@@ -63,11 +63,12 @@ pub struct InstantExplanation {
     pub now: Option<(usize, Placement)>,
     /// Possible placements, sorted by the number of jobs that must end first, and then by time.
     pub nearest: Vec<NearestPlacement>,
-    /// Earliest start of the job if it were first in the queue. Jobs end at their estimated ends.
+    /// Earliest start of the job if it were first in the queue. Running jobs are assumed to end at
+    /// their estimated ends.
     pub alone: Option<PlannedStart>,
     /// Earliest start of the job if jobs start in order of arrival and end at their estimated ends.
     pub in_order: Option<PlannedStart>,
-    /// Running jobs: the end of any one of them would let the job start.
+    /// Indices of running jobs. If any single one of them ended, the waiting job could start.
     pub ends: Vec<usize>,
     /// Free block of the job's shape, in any orientation, that the allocator fails to find.
     pub overlooked: Option<(usize, Placement)>,
@@ -221,7 +222,10 @@ impl Instant {
         all
     }
 
-    /// Possible placements, nearest first. For each, all jobs of one set in `sets` must have ended.
+    /// Possible placements of a job, by number of jobs that must end first, then by their last end.
+    ///
+    /// The jobs that must end are one of the `sets`, or more jobs if the allocator finds no
+    /// placement after any set.
     fn nearest_of(
         &self,
         site: usize,
@@ -279,8 +283,9 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// Possible placements if not just any free nodes will do. The placements that need the fewest
-    /// ends of jobs come first, the earliest placement comes last.
+    /// Possible placements of a job that cannot use just any free nodes.
+    ///
+    /// Placements for which the fewest jobs must end come first. The earliest placement comes last.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());

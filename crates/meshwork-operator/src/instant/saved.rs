@@ -110,8 +110,10 @@ fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     })
 }
 
-/// Finds snapshots in a text, with their line numbers. Each line is tried as a snapshot or as an
-/// answer that contains one, and then the whole text.
+/// Finds snapshots in a text, each with its line number.
+///
+/// A line may be a snapshot, or an answer that contains one. If the text has several lines, the
+/// text as a whole may also be a snapshot.
 fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     let answers = (1..).zip(text.lines()).filter_map(|(line, answer)| {
         let mut answer: Json = serde_json::from_str(answer).ok()?;

@@ -11,7 +11,9 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// Maximum total size of all possible blocks up to which each block is checked.
+/// Maximum number of nodes of all possible blocks together at which each block is checked.
+///
+/// With more nodes, blocks are not checked one by one.
 const MOST_CELLS: u64 = 200_000_000;
 
 /// Maximum number of sets of jobs that are tried if placements need not be blocks.

@@ -51,7 +51,7 @@ impl EndRule {
     }
 }
 
-/// Predicted run time of the next job of each user with earlier jobs.
+/// For each user with earlier jobs, the predicted run time of the user's next job.
 ///
 /// For other users, the time limits of their jobs are used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

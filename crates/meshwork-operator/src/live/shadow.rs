@@ -64,7 +64,8 @@ pub struct ShadowedStart {
     pub distance: BothChoices,
     /// Number of links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Number of job sizes (powers of two) that fit before the start, but not after it.
+    /// Number of job sizes that fit on the free nodes before the start, but not after it.
+    /// Only powers of two are tried as sizes.
     pub blocked: BothChoices,
     /// Number of jobs that Slurm left waiting although the policy found nodes for them.
     pub had_place: usize,
@@ -346,8 +347,9 @@ impl<'a> SiteShadow<'a> {
         known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
     }
 
-    /// Job sizes (powers of two) for which the policy finds nodes. Nodes in `claims` and `nodes`
-    /// count as taken.
+    /// Finds the job sizes, among the powers of two, that the policy could place now.
+    ///
+    /// Nodes of the `claims` and nodes in `nodes` count as taken.
     fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {
         let mut all = claims.to_vec();
         if !nodes.is_empty() {

@@ -26,7 +26,9 @@ impl Box3 {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TopologyLists {
-    /// Listed boxes of each torus. Tori with equal sides and boxes stay equal in all tried lists.
+    /// Listed boxes of each torus.
+    ///
+    /// Tori that start with equal sides and boxes have equal boxes in all tried lists.
     Boxes(Vec<Vec<Box3>>),
     /// Listed sizes of aggregated blocks, ascending.
     Blocks(Vec<u32>),
@@ -241,7 +243,8 @@ impl SearchSpace {
 
     /// Copy of placement lists without needless boxes.
     ///
-    /// Boxes of the lists `own` remain, and each job size keeps a box.
+    /// Boxes that are also in the lists `own` remain, and so does at least one box of each job
+    /// size.
     pub(super) fn shortened(
         &self,
         lists: &TopologyLists,
@@ -271,7 +274,7 @@ impl SearchSpace {
         TopologyLists::Boxes(now)
     }
 
-    /// Copy of the lists in which one torus, and all tori equal to it, have the boxes `changed`.
+    /// Copy of `lists` with the boxes `changed` for the torus `torus` and for all tori equal to it.
     fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> TopologyLists {
         let one = |(own, list): (usize, &Vec<Box3>)| {
             if self.alike[own] == self.alike[torus] { changed.to_vec() } else { list.clone() }
@@ -335,7 +338,9 @@ fn distinct(list: impl IntoIterator<Item = Box3>) -> Vec<Box3> {
     unlike
 }
 
-/// Rotations of a box that fit into a torus. Each may begin at every multiple of its sides.
+/// All rotations of a box that fit into a torus with the sides `sides`.
+///
+/// A rotated box may begin at every multiple of its sides.
 fn turned(sides: Xyz, [a, b, c]: Xyz) -> Vec<Box3> {
     let ways = [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
     ways.into_iter()

@@ -34,7 +34,9 @@ pub const CONFIDENCE: f64 = 0.99;
 /// histories.
 const SEARCH_PART: f64 = 0.6;
 
-/// A change of the lists is undone if this fraction of the reduction of waits remains without it.
+/// Share of the reduction of waits at which a change of the lists is undone.
+///
+/// If at least this share remains without the change, the change contributes too little.
 const WORTH: f64 = 0.98;
 
 pub const FEWEST: usize = 40;
@@ -53,8 +55,8 @@ pub struct SearchLimits {
 #[derive(Clone, Debug)]
 pub struct ListProposal {
     pub topology: SlurmTopology,
-    /// Best placement lists for the first half of the history; `None` if the site's own are the
-    /// best.
+    /// Best placement lists for the first half of the history. `None` if the site's present lists
+    /// are the best.
     pub best: Option<TopologyLists>,
     pub tried: usize,
     pub jobs: (usize, usize),
@@ -65,17 +67,18 @@ pub struct ListProposal {
     ///
     /// The placement lists were chosen on this half.
     pub chosen_on: Option<Interval>,
-    /// Reduction of the mean wait on the second half of the history, which judges the proposed
-    /// lists.
+    /// Reduction of the mean wait on the history's second half.
+    ///
+    /// The placement lists were not chosen on this half, so it tests them.
     pub held_against: Option<Interval>,
     /// Mean waits in seconds in the second half of the history.
     ///
     /// The first is under the site's own placement lists, the second under the best ones.
     pub waits: Option<(f64, f64)>,
-    /// Mean spans on the history's second half, and their unit.
+    /// Mean spans of jobs in the second half of the history, and the unit of the spans.
     ///
-    /// A span tells how far apart the nodes of a job lie. The first mean is under the site's own
-    /// lists, the second is under the best lists.
+    /// The span of a job tells how far apart its nodes lie. The first mean is under the site's own
+    /// placement lists, the second under the best ones.
     pub spans: Option<(f64, f64, &'static str)>,
 }
 
@@ -261,7 +264,8 @@ fn simplified(
     (lists, waits)
 }
 
-/// Mean reduction of waits from `own` to `other`, with its interval at the level [`CONFIDENCE`].
+/// Mean amount by which the waits `other` are shorter than the waits `own`, job by job. The
+/// interval has the level [`CONFIDENCE`].
 fn gain(own: &[f64], other: &[f64]) -> Interval {
     let gains: Vec<f64> = own.iter().zip(other).map(|(own, other)| own - other).collect();
     let half_width = half_width_of_batches_at(&paired::batches(&gains), CONFIDENCE);

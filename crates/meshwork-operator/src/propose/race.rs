@@ -1,8 +1,8 @@
-//! Race of the best placement lists by the method of `meshwork choose`, on resampled histories.
+//! Race of the best placement lists against the site's present lists, on resampled histories.
 //!
-//! The best lists were chosen on the first half of a single history. So they are compared with the
-//! site's own lists on other histories. Each of these consists of stretches of the first half in
-//! random order, with repetition.
+//! The race follows the method of `meshwork choose`. The best lists were chosen on the first half
+//! of a single history, so they are compared with the present lists on other histories. Each of
+//! these consists of stretches of the first half in random order, with repetition.
 
 use meshwork::rng::Stream;
 use rayon::prelude::*;
@@ -22,7 +22,7 @@ const LEAST_PAIRS: u64 = 20;
 
 /// Maximum number of resampled histories on which placement lists are compared.
 ///
-/// Lists that are not dropped by then differ by little.
+/// Lists that have not been dropped after this number of histories differ little.
 pub(super) const MOST_PAIRS: u64 = 100;
 
 /// Factor by which resampled histories are shorter than the first half of a site's history.

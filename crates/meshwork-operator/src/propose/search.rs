@@ -23,16 +23,17 @@ const LISTS_OF_A_ROUND: usize = 64;
 /// Factor by which the number of tried lists falls from one stage to the next.
 const ONE_OF: usize = 4;
 
-/// Divisors of the number of jobs on which placement lists are tried, one for each stage of a
-/// search.
+/// For each stage of a search, the number by which the number of jobs is divided.
+///
+/// Placement lists are tried on the resulting number of jobs.
 const FEWER: [usize; 3] = [16, 4, 1];
 
 pub(super) const FEWEST_JOBS: usize = 100;
 
 const PARENTS: usize = 8;
 
-/// Multiple of the waits under the site's own placement lists. A trial with longer waits is
-/// aborted.
+/// Limit of a trial's waits, as a multiple of the waits under the site's placement lists. A trial
+/// with longer waits is aborted.
 const PATIENCE: f64 = 1.5;
 
 pub(super) struct Trial<'a> {
@@ -42,7 +43,8 @@ pub(super) struct Trial<'a> {
     /// Seconds from the end of a job until its nodes can be allocated again.
     pub(super) cleanup: Second,
     pub(super) stays: &'a [JobRecord],
-    /// Starts that a trial repeats before its own decisions. Only the waits of later jobs count.
+    /// Starts of earlier jobs, which a trial repeats before it makes decisions. Only the waits of
+    /// later jobs count.
     pub(super) given: Option<GivenStarts<'a>>,
 }
 
@@ -70,7 +72,9 @@ impl Trial<'_> {
         Some(all.into_iter().unzip())
     }
 
-    /// One value for each job in `jobs` that ran, from a replay; `None` if a value is missing.
+    /// Value of each job in `jobs` that ran, computed by `of` from its record and its replay. The
+    /// whole result is `None` if a value is missing, if the replay fails, or if the waits exceed
+    /// `most` seconds in total.
     fn outcomes<T>(
         &self,
         lists: &TopologyLists,

@@ -104,7 +104,8 @@ fn written(own: &Box3) -> Vec<String> {
     lines
 }
 
-/// Text of placement lists in the standard form, for a file that has them in another form.
+/// Text of placement lists in the standard form, for users who must edit the file by hand. They
+/// must do so if the lists in the file are not written line by line.
 pub fn listed(topology: &SlurmTopology, lists: &TopologyLists) -> String {
     let mut text = String::new();
     match (&topology.kind, lists) {

@@ -26,7 +26,7 @@ const MACHINES: &[&str] = &[
     "topology = 'dragonfly', p = 2, a = 2, h = 1",
 ];
 
-/// Pools with random running jobs, names, and requests that may have to wait.
+/// Pools in which random jobs run, each with a title and a request that may have to wait.
 fn pools() -> Vec<(String, NamedPool, Request)> {
     let mut all = Vec::new();
     for machine in MACHINES {
@@ -226,9 +226,9 @@ fn cheapest_by_hand(named: &NamedPool, instant: &Instant, wanted: &Request) -> O
     best
 }
 
-/// Whether a request fits after the given moves, made one after the other.
+/// Whether a request fits after a sequence of moves of running jobs.
 ///
-/// Each move must go to nodes that are free when it is made.
+/// The moves are made one after the other. Each must go to nodes that are free at that point.
 fn room_after(
     named: &NamedPool,
     instant: &Instant,

@@ -93,7 +93,8 @@ impl Envs {
         })
     }
 
-    /// Writes the observation and the outcome of one environment to the memory that arrays view.
+    /// Writes the observation and the outcome of one environment to memory that is shared with
+    /// arrays.
     fn show(&self, at: usize, slot: &mut Slot, step: Step) {
         let [flags, numbers, actions] = self.sizes;
         let (flag, number) = (&self.flags[at * flags..], &self.numbers[at * numbers..]);

@@ -11,9 +11,10 @@ use toml::{Table, Value};
 
 use super::Script;
 
-/// Machine of an environment, without jobs, outages and scheduler: only the agent starts jobs.
+/// Scenario with the machine of an environment, but without jobs, outages and scheduler.
 ///
-/// The machine has the given allocator or, if `allocator` is `None`, the allocator of `script`.
+/// Only the agent starts jobs. The allocator is `allocator` or, if this is `None`, the allocator of
+/// `script`.
 pub(super) fn machine(
     script: &Script,
     allocator: Option<&str>,
@@ -41,7 +42,7 @@ pub(super) fn machine(
 
 /// Scheduler that starts the job that an agent has chosen by its position in the queue.
 ///
-/// The job starts on the given nodes or, without any, where the allocator places it.
+/// The agent can also choose the nodes. If it does not, the allocator places the job.
 #[derive(Default)]
 struct Agent<'p> {
     starts: Option<(usize, Option<&'p Placement>)>,

@@ -45,11 +45,11 @@ pub(crate) trait Env: Send {
     /// Passes the values of the observation to `flags` or `numbers`, each with its index.
     fn observe(&self, flags: &mut dyn FnMut(usize, bool), numbers: &mut dyn FnMut(usize, f64));
 
-    /// Calls `can` for each action, with whether the action is possible now.
+    /// Calls `can` with the index of each action, and with whether the action is possible now.
     fn mask(&mut self, can: &mut dyn FnMut(usize, bool));
 
     fn now(&self) -> f64;
 
-    /// Number of flags in an observation, of numbers in an observation, and of actions.
+    /// Number of flags and number of numbers in an observation, and number of actions.
     fn sizes(&self) -> [usize; 3];
 }

@@ -1,9 +1,8 @@
 //! Adapters for strategies, workloads, metrics and observers written in Python.
 //!
-//! The catalogue entry of a class is made when it is registered. The component that the entry
-//! builds holds an instance of the class and calls its methods. An exception in Python ends the run
-//! by unwinding the stack. The model's interface has no other way out, since strategies in Rust
-//! cannot fail.
+//! A class gets its catalogue entry when it is registered. The component that the entry builds
+//! holds an instance of the class and calls its methods. An exception in Python ends the run by
+//! unwinding the stack, because the interfaces of strategies cannot return errors.
 
 pub(crate) mod allocator;
 pub(crate) mod ask;
@@ -39,7 +38,7 @@ fn instance(kind: &'static str, params: &Params, machine: &[Wired]) -> Instance 
     })
 }
 
-/// Creates an instance of a registered class. `given` returns the parameters of the class.
+/// Creates an instance of a registered class, with the parameters that `given` returns.
 fn made(
     kind: &'static str,
     name: &str,

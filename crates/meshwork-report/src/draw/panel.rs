@@ -43,7 +43,8 @@ pub(super) struct Common<'a> {
     domain: [f64; 2],
     log: bool,
     in_percent: bool,
-    /// Mean of each name's values over all panels, by which names can be sorted.
+    /// For each name on the x axis, the mean of its values over all panels. Names can be sorted by
+    /// it.
     order: BTreeMap<usize, f64>,
 }
 
@@ -247,7 +248,9 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// Bounds of claims that the scale can show, each with the index of its series' colour.
+    /// Bounds of claims in a panel, each with the index of the colour of its series.
+    ///
+    /// Bounds that are not positive are left out on a logarithmic scale.
     fn bounds(&self, panel: usize) -> impl Iterator<Item = (&Bound, usize)> {
         let here = self.view.bounds.iter().filter(move |bound| bound.panel == panel);
         here.filter(|bound| !self.log || bound.y > 0.0)

@@ -170,8 +170,10 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     if from > 0.0 && least < 0.6 * most { padded(0.0, until) } else { padded(from, until) }
 }
 
-/// Value to which a scale extends for an interval that ends at `bound`. If `bound` is farther from
-/// `mean` than `spread`, the scale extends only half of `spread` from `mean`.
+/// End of a scale that shows intervals up to `bound` and means up to `mean`.
+///
+/// The scale ends at `bound`. If `bound` is farther from `mean` than `spread`, it ends at `mean`
+/// plus half of `spread` instead.
 fn cut(bound: f64, mean: f64, spread: f64) -> f64 {
     if (bound - mean).abs() <= spread.abs() { bound } else { mean + spread / 2.0 }
 }

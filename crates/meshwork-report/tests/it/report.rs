@@ -44,7 +44,7 @@ fn reported(text: &str, settings: &[&str]) -> (TempDir, Report) {
     (folder, report)
 }
 
-/// Report of a folder in which only the first stored runs are left.
+/// Cuts the store of a folder to its first `runs` runs. Returns the report of the folder.
 fn cut(folder: &Path, runs: usize) -> Report {
     let file = folder.join("runs.jsonl");
     let all = fs::read_to_string(&file).unwrap();
@@ -60,7 +60,7 @@ fn embedded(html: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// Mean, half-width and replications of each row, by key cells and metric title.
+/// Map from the key cells and the metric title of a row to mean, half-width and replications.
 type Numbers = BTreeMap<(BTreeMap<String, String>, String), [String; 3]>;
 
 /// Numbers in a CSV table. The array names the columns of mean, half-width and replications.
@@ -83,7 +83,7 @@ fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Nu
     numbers
 }
 
-/// Numbers that a figure of the page shows, in the form that `table` returns.
+/// Numbers that the figure `id` of the page shows, with the keys that `table` uses.
 fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     let figures = page["sections"][0]["figures"].as_array().unwrap();
     let figure = figures.iter().find(|figure| figure["id"] == id).unwrap();

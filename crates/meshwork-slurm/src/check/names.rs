@@ -151,9 +151,9 @@ pub(super) fn look(conf: &Conf, findings: &mut LintFindings) {
     }
 }
 
-/// Looks for the known name that is most similar to a name; `None` if the name itself is known.
+/// Looks for the known name that is most similar to `name`; `None` if `name` itself is known.
 ///
-/// The inner value is the similar name, after the number of edits. It is `None` if no known name is
+/// The inner value has the number of edits and the similar name. It is `None` if no known name is
 /// similar.
 #[allow(clippy::option_option)]
 pub(super) fn unknown<'a>(name: &str, known: &'a str) -> Option<Option<(usize, &'a str)>> {

@@ -71,8 +71,8 @@ pub(super) fn of(structure: &Structure) -> PlacementTable {
 /// Table of the placements of tori, with a row for each placement.
 ///
 /// `anchors` is the number of positions of a placement's boxes. A job in a box makes all larger
-/// boxes that overlap the box unavailable. The table counts these boxes for the next larger
-/// placement, on an otherwise empty machine: at least `breaks_least`, at most `breaks_most`.
+/// boxes that overlap the box unavailable. On an otherwise empty machine, one job of this placement
+/// makes `breaks_least` to `breaks_most` boxes of the next larger placement unavailable.
 fn placements(anchors: &Anchors, named: &[NamedNodes]) -> PlacementTable {
     let mut rows = Vec::new();
     for (torus, named) in anchors.toruses().iter().zip(named) {

@@ -17,7 +17,7 @@ enum Kind {
     Word(&'static str),
     /// The value is a list of the given words, and of others that Slurm may know.
     Words(&'static str),
-    /// Name of a plug-in, in which upper and lower case differ.
+    /// Name of a plug-in. Upper and lower case are distinguished.
     Plugin(&'static str),
 }
 
@@ -221,7 +221,8 @@ mod tests {
     use super::*;
     use crate::finding::Level;
 
-    /// Findings in a `slurm.conf` with the given line: whether each is fatal, and its text.
+    /// Checks a `slurm.conf` that contains `line`. Returns the text of each finding, and whether it
+    /// is fatal.
     fn found(line: &str) -> Vec<(bool, String)> {
         let text = format!("{line}\nNodeName=n[0-3] CPUs=4\nPartitionName=DEFAULT MaxNodes=4\n");
         let text = match line.starts_with("PartitionName") {

@@ -62,7 +62,8 @@ impl Cluster {
         levels.into_iter().map(|(_, label)| label).collect()
     }
 
-    /// Resource with a vendor's name that most sets of pods request, or else processors.
+    /// Name of the extended resource, such as `nvidia.com/gpu`, that most sets of pods request.
+    /// It is `cpu` if none of them requests an extended resource of some node.
     fn most_asked<'a>(&self, workloads: impl Iterator<Item = &'a Json>) -> String {
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
         for object in workloads {
@@ -84,7 +85,7 @@ impl Cluster {
         found.map_or(1, |&count| (count.floor() as u32).max(1))
     }
 
-    /// Requested amount, for each pod of a set, of the resource whose units count as processors.
+    /// Amount that each pod of a set requests of the resource whose units count as processors.
     pub(super) fn asked(&self, set: &Json) -> f64 {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }
@@ -134,7 +135,7 @@ impl Cluster {
         said
     }
 
-    /// Texts of `topology.yaml` and `slurm.conf`; `None` without nodes.
+    /// Names and texts of a `topology.yaml` and a `slurm.conf`; `None` if the cluster has no nodes.
     pub(super) fn files(&self) -> Option<Vec<(PathBuf, String)>> {
         if self.nodes.is_empty() {
             return None;

@@ -74,10 +74,10 @@ impl<'a> Snapshots<'a> {
         Ok(Snapshots { all, cluster })
     }
 
-    /// The cluster as texts of Slurm files, with their file names in a site folder.
+    /// Slurm files that describe the cluster: the file name in a site folder, and the text.
     ///
     /// The machine is a tree of the levels that workloads use. The number of processors of a node
-    /// is its amount of one counted resource, such as GPUs.
+    /// is the node's amount of the resource that counts as processors, such as GPUs.
     pub fn machine(&self) -> Result<Vec<(PathBuf, String)>, FileProblem> {
         self.cluster.files().ok_or_else(|| {
             let says = "no snapshot has an object of the kind Node: ask for workloads,nodes, or say --topology";
@@ -85,7 +85,7 @@ impl<'a> Snapshots<'a> {
         })
     }
 
-    /// First file, for messages about all files.
+    /// Name of the first file, for messages that concern all files; empty if there are no files.
     fn file(&self) -> &str {
         self.all.first().map_or("", |snapshot| snapshot.file)
     }

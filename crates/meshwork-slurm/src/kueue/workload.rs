@@ -18,14 +18,14 @@ pub(super) struct Seen<'a> {
     pub(super) object: &'a Json,
 }
 
-/// Numbers of incomplete or unmodelled workloads, which warnings tell.
+/// Counts of incomplete or unmodelled workloads, for warnings.
 ///
 /// An attempt of a workload lasts from its admission to its eviction or end.
 #[derive(Default)]
 pub(super) struct Notes {
     /// Number of attempts whose end lies between two snapshots, so that its time is unknown.
     unseen_ends: usize,
-    /// Number of evictions from an attempt that no snapshot shows.
+    /// Number of evictions that ended an attempt that no snapshot shows.
     unseen_starts: usize,
     nowhere: usize,
     /// Number of workloads whose pods must be together on a topology level above the lowest.

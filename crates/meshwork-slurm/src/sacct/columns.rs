@@ -3,9 +3,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
     pub columns: &'static [&'static str],
-    /// Consequence if all of the columns are missing, as a clause that completes a sentence.
+    /// Consequence if all of the columns are missing: a clause such as `nothing can be replayed`.
     pub question: &'static str,
-    /// Whether a file without any of these columns is useless.
+    /// Whether a file that lacks all of the columns is useless.
     pub is_fatal: bool,
 }
 

@@ -307,7 +307,9 @@ fn processors(tres: &str, cpus: &str) -> u32 {
     listed.unwrap_or(cpus).parse().unwrap_or(0)
 }
 
-/// Options of `salloc` for parts of nodes that correspond to the `ReqTRES` of a job on `had` nodes.
+/// Options of `salloc` that request the parts of nodes in `tres`, the field `ReqTRES` of a job.
+/// `had` is the number of nodes that the job got. The options are empty if `tres` lacks the number
+/// of processors or of nodes.
 fn parts(tres: &str, had: u32) -> String {
     let of = |kind: &str| tres.split(',').find_map(|part| part.strip_prefix(kind));
     let count = |kind: &str| of(kind).and_then(|text| text.parse::<u64>().ok());
@@ -413,9 +415,10 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Impo
     }
 }
 
-/// Warns of jobs that ran longer than the whole period from which all shorter jobs come.
+/// Warns of jobs that ran longer than the whole period that the shorter jobs cover.
 ///
-/// Jobs that waited for the ends of these long jobs are then missing from the history.
+/// The period is from the first submission to the last end of the shorter jobs. Jobs that waited
+/// for the ends of the long jobs are then missing from the history.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Imported) {
     let mut ran: Vec<(Second, &JobRecord)> = read
         .history

@@ -19,8 +19,8 @@ pub(super) struct Table<'a> {
 pub(super) struct Row<'a> {
     pub(super) line: usize,
     fields: Vec<&'a str>,
-    /// Alternative splits of the record into fields, if some of its texts contain the separator, a
-    /// bar.
+    /// Other possible splits of the record into fields, if one of its texts contains the separator
+    /// `|`.
     pub(super) others: Vec<Row<'a>>,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// All ways to split a record in which free texts contain some of the separators `|`.
+/// All ways to split a record whose free texts contain some of the separators `|`.
 fn ways<'a>(
     line: &'a str,
     whole: &[&'a str],

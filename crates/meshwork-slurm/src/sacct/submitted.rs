@@ -10,7 +10,7 @@ pub(super) struct Submitted {
     pub(super) switches: Option<u32>,
     pub(super) nodes: Option<u32>,
     pub(super) is_range: bool,
-    /// Names of partitions, separated by commas, if there are several.
+    /// Names of the requested partitions, separated by commas.
     pub(super) partitions: String,
     pub(super) nice: i64,
     pub(super) reservation: String,

@@ -19,9 +19,9 @@ pub struct GresLine {
     pub has_files: bool,
     /// Numbers of the cores near the GPUs; `None` if the line of `gres.conf` does not give them.
     pub cores: Option<Vec<u32>>,
-    /// Number of links from the GPU of this line to each GPU of the node.
+    /// Number of links from the GPU of this line of `gres.conf` to each GPU of the node.
     ///
-    /// For the GPU of the line itself, the number is -1.
+    /// The number is -1 for the GPU itself. `None` if the line has no key `Links`.
     pub links: Option<Vec<i32>>,
 }
 

@@ -10,7 +10,7 @@ use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{Value, Yaml};
 
-/// Ends of the annotation keys that name a node's domains: the smaller domain, then the larger.
+/// Suffixes of the annotation keys for a node's domains: the smaller domain, then the larger.
 const DOMAINS: [&str; 2] = ["/sub-domain", "/domain"];
 
 struct Listed {
@@ -64,7 +64,8 @@ fn filled(listed: &[Listed]) -> impl Iterator<Item = &Listed> {
     listed.iter().filter(|item| !item.nodes.is_empty())
 }
 
-/// Nodes of each name, with the line of the first ones, in the order of the names' first nodes.
+/// Groups lists of nodes by name. Each group has a name, the line of its first list, and its nodes.
+/// Groups are in the order of their first lists.
 fn grouped<'a>(
     named: impl Iterator<Item = (&'a str, &'a Listed)>,
 ) -> Vec<(&'a str, usize, Vec<&'a str>)> {

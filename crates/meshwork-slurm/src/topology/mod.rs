@@ -35,8 +35,9 @@ pub fn flat() -> SlurmTopology {
 pub enum TopologyKind {
     Flat,
     Tree(Vec<Switch>),
-    /// Blocks: listed block sizes with the line of their list, if the file has one, and the base
-    /// blocks.
+    /// Blocks: the block sizes with the number of the line that lists them, and the base blocks.
+    ///
+    /// The sizes are `None` if the file does not list them.
     Block(Option<(Vec<u32>, usize)>, Vec<NodeGroup>),
     Ring(Vec<NodeGroup>),
     Torus3d(Vec<SlurmTorus>),

@@ -48,9 +48,10 @@ pub struct Area {
     pub name: String,
     /// Index of the site in the machine's list of sites.
     pub site: usize,
-    /// The nodes of the area, ascending.
+    /// Numbers of the nodes on this site that belong to the partition or reservation, in ascending
+    /// order.
     pub nodes: Vec<Node>,
-    /// The reserved interval; `None` for a partition, which always applies.
+    /// The interval of a reservation; `None` for a partition, which always applies.
     pub during: Option<(Time, Time)>,
 }
 

@@ -34,7 +34,7 @@ pub trait Allocator: Send {
         None
     }
 
-    /// Requests that are sure to get a placement, if a parameter makes them fewer than usual.
+    /// Condition for finding a placement, if a parameter of the allocator makes it stricter.
     ///
     /// `None` if [`finds`](AllocatorEntry::finds) of the registry entry applies.
     fn finds(&self) -> Option<Finds> {
@@ -118,12 +118,13 @@ pub trait Allocator: Send {
         false
     }
 
-    /// Rule that divides the nodes of a job among leaves or groups; `None` if there is no such
-    /// rule.
+    /// Rule that divides the nodes of a job among leaves or groups of nodes. `None` if the
+    /// allocator has no such rule.
     ///
     /// The rule considers only the number of free nodes of each leaf or group. On a machine with
-    /// types of nodes, it also divides pieces (parts of nodes). Without a rule, the allocator is
-    /// asked there for whole nodes, and a node counts as free if enough pieces fit on it.
+    /// types of nodes, it also divides the pieces (parts of nodes) of jobs. On such a machine, an
+    /// allocator without a rule chooses whole nodes, and a node counts as free if enough pieces fit
+    /// on it.
     fn domain(&self) -> Option<parts::Domain> {
         None
     }
@@ -133,11 +134,14 @@ pub trait Allocator: Send {
     fn fork(&self) -> Box<dyn Allocator>;
 }
 
-/// Reason why given numbers are not a saved state, or [memory](Allocator::memory), of an allocator.
+/// Reason why numbers cannot be restored as the state, or [memory](Allocator::memory), of an
+/// allocator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// Error: numbers are given to an allocator that has no state. The value is how many.
+    /// Error: the saved state of an allocator without a state is not empty.
+    ///
+    /// The value is the number of saved numbers.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
     /// Error: the saved lists of free blocks do not match the free nodes.
@@ -194,7 +198,7 @@ pub enum Holder {
     /// A job, by its number. In a [pool](crate::pool::Pool), this is the number of earlier
     /// placements.
     Job(JobId),
-    /// A later use, for which nodes are kept on a copy of a site for look-ahead.
+    /// A future use of the nodes, on a copy of a site that serves to look ahead.
     ///
     /// The use is a later job, an advance reservation, or a start that is being examined.
     Reservation,
@@ -231,7 +235,9 @@ pub struct AllocatorEntry {
     pub dimensions: Option<&'static [usize]>,
     /// Form in which the allocator takes requests. A parameter may [change](Allocator::asks) it.
     pub asks: Asks,
-    /// Requests that are sure to get a placement. A parameter may [change](Allocator::finds) this.
+    /// Condition under which the allocator is sure to find a placement for a request.
+    ///
+    /// A parameter may [change](Allocator::finds) this.
     pub finds: Finds,
     /// Whether a placement is always one block with the requested sides, in any order.
     pub contiguous: bool,
@@ -240,7 +246,7 @@ pub struct AllocatorEntry {
 }
 
 impl AllocatorEntry {
-    /// Creates the entry of an allocator that places a number of nodes on any free nodes.
+    /// Creates the entry of an allocator that grants a number of nodes whenever as many are free.
     ///
     /// The allocator serves every wiring.
     #[must_use]

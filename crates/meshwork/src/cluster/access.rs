@@ -25,11 +25,10 @@ pub(super) struct Gate {
 
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Whether a request fits a partition while it is empty. Keys are the partition's number and
-    /// the request.
+    /// Cached answers to whether a request fits a partition in which all nodes are free. A key is
+    /// the number of the partition and the request.
     fits: BTreeMap<(usize, Request), bool>,
-    /// Number of begin and end times of reservations that have passed. It is an index into
-    /// `Gate::edges`.
+    /// Number of past begins and ends of reservations, used as an index into `Gate::edges`.
     edges: usize,
     /// Whether a reservation begins or ends at the current instant. If so, further jobs may start.
     pub(super) is_edge: bool,

@@ -1,4 +1,4 @@
-//! Jobs that already run or are suspended when the policy makes a single decision.
+//! Jobs that already run or are suspended in the state for which a policy makes a single decision.
 
 use super::ends::End;
 use super::interruptions::Suspended;
@@ -42,8 +42,8 @@ impl Cluster<'_> {
         true
     }
 
-    /// Factor on the run time that a waiting job would have on a placement. `None` if the sizing
-    /// does not now allow a job of this size.
+    /// Factor by which the size of a placement changes the run time of a waiting job. `None` if the
+    /// sizing does not now allow a job of this size.
     fn stretch_of(&self, ticket: Ticket, site: usize, placement: &Placement) -> Option<f64> {
         let held = u64::from(placement.len());
         let sizes = self.facility.sizes(site, self.job(ticket), self.now);
@@ -68,8 +68,8 @@ impl Cluster<'_> {
         service.interruptions.adopts(ticket.id, self.queue.job(ticket), suspended);
     }
 
-    /// Suspended jobs in queue order. Each comes with its site, its nodes there, and the factor on
-    /// its run time there.
+    /// Suspended jobs in queue order. Each comes with its site, its placement, and the factor that
+    /// its run time has on this site.
     pub(crate) fn suspended_jobs(&self) -> impl Iterator<Item = (Ticket, usize, &Placement, f64)> {
         self.waiting().filter_map(|ticket| {
             let Suspended { site, placement, stretch } = self.suspended(ticket)?;

@@ -25,7 +25,7 @@ pub(crate) enum Culprit {
     Sizing,
     Network,
     Workload,
-    /// Meshwork itself: the breach is a bug.
+    /// Meshwork itself. A contract that it breaks is a bug.
     Meshwork,
 }
 
@@ -124,8 +124,9 @@ impl Cluster<'_> {
         }
     }
 
-    /// The breach by which jobs wait for ever although the machine is idle. The component to blame
-    /// is the one that keeps the first waiting job from starting. `None` if no job waits.
+    /// Breach of contract: jobs wait for ever although the machine is idle. `None` if no job waits.
+    ///
+    /// The component to blame is the one that keeps the first waiting job from starting.
     #[cold]
     pub(crate) fn left_waiting(&self) -> Option<Box<Breach>> {
         let ticket = self.head()?;
@@ -137,8 +138,10 @@ impl Cluster<'_> {
         Some(Box::new(Breach { by, job: Some(ticket.id), at: self.now, what }))
     }
 
-    /// Whether jobs wait although no job runs and no node out of service is expected back. If
-    /// `ever` is set, additionally no node may ever have been claimed or released.
+    /// Whether jobs wait on an idle machine: no job runs, and no node out of service is expected
+    /// back.
+    ///
+    /// If `ever` is set, the result is true only if also no node was ever claimed or released.
     #[inline]
     pub(crate) fn is_idle(&self, ever: bool) -> bool {
         self.queue.len() > 0

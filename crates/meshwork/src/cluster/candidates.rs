@@ -35,7 +35,7 @@ pub struct Startable {
     by_form: Option<ByForm>,
 }
 
-/// Merges the queues of waiting jobs of each form into the order of the whole queue.
+/// Merge of the queues for each form of request (its size and shape) into one queue order.
 struct ByForm {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,
@@ -62,7 +62,7 @@ struct ChanceBeside {
     by: Time,
 }
 
-/// Bits of the speed 1. At this speed, estimates need no scaling.
+/// Bit pattern of the speed 1.0, at which estimates need no scaling.
 const ONE: u64 = 1.0_f64.to_bits();
 
 impl ChanceBeside {
@@ -125,7 +125,7 @@ impl Cluster<'_> {
         Candidates { after, by_form }
     }
 
-    /// The waiting jobs behind the job `after` that are not already known to be blocked.
+    /// The waiting jobs behind the job `after`, except those already known to be blocked.
     #[must_use]
     pub fn startable(&self, after: Ticket) -> Startable {
         let by_form = self.misses_no_block().then(|| ByForm::of(self));
@@ -138,8 +138,9 @@ impl Cluster<'_> {
         self.queue.form_queues()
     }
 
-    /// The next job of form `kind` behind `after` that may start. It does not delay the reservation
-    /// of `guard`, if there is one.
+    /// Next job behind `after` that may start and has the form `kind` (a requested size or shape).
+    ///
+    /// If there is a `guard`, the job does not delay the reservation of the guard.
     fn next_of(&self, kind: Form, after: Ticket, guard: Option<&Guard>) -> Option<Ticket> {
         if !self.form_queues().has_more(kind, after) {
             return None;

@@ -118,7 +118,9 @@ impl Cluster<'_> {
         (self.now + span).max(self.now.next())
     }
 
-    /// First instant, not before `from`, at which the moved reservation uses no withheld nodes.
+    /// First instant, not before `from`, at which a reservation can start without withheld nodes.
+    ///
+    /// The reservation keeps its nodes. Planned outages and access rules withhold nodes.
     pub(super) fn clear_from(&self, ticket: Ticket, reservation: &Reservation, from: Time) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return from };
         let grid = self.site(reservation.site).grid();

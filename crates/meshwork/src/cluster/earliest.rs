@@ -25,9 +25,9 @@ impl Cluster<'_> {
     ///
     /// # Complexity
     /// **O(r)** for *r* running jobs if only node counts matter. If shape matters, the allocator is
-    /// asked at distinct expected ends of running jobs, each time on a copy of the machine that
-    /// takes **O(r)**. On one site whose allocator finds every free block, it is asked at **O(log
-    /// r)** of these ends, otherwise at all of them.
+    /// queried at distinct expected ends of running jobs, each time on a copy of the machine that
+    /// takes **O(r)**. On one site whose allocator finds every free block, it is queried at
+    /// **O(log r)** of these ends, otherwise at all of them.
     #[must_use]
     pub fn earliest(&mut self, ticket: Ticket) -> Option<Reservation> {
         self.earliest_guard(ticket).map(|guard| guard.reservation)
@@ -75,7 +75,9 @@ impl Cluster<'_> {
     }
 
     /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a site where only node counts
-    /// matter. The job is put to the allocator in a single form, `form`.
+    /// matter.
+    ///
+    /// `form` is the only form (size and shape) in which the job is put to the allocator.
     #[inline]
     fn earliest_count(&self, ticket: Ticket, form: Form) -> Option<Guard> {
         let (free, at) = self.free_by(0, form.nodes);
@@ -179,8 +181,10 @@ impl Cluster<'_> {
         })
     }
 
-    /// The instant at which a site first has at least `wanted` free nodes, and their number at that
-    /// time. If the site never has as many, the result is for the last expected end on the site.
+    /// Number of free nodes of a site when it first has at least `wanted` of them, and this
+    /// instant.
+    ///
+    /// If the site never has as many, the result is for the last expected end on the site.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;

@@ -31,8 +31,9 @@ impl Fits {
 
 /// Whether some site's allocator would place a job within the power cap on the machine `empty`.
 ///
-/// No job runs on this machine, and only nodes that are withheld from the job are held. The cap is
-/// `most_held`, or `u64::MAX` if there is no cap. Placements count with the weights in `draws`.
+/// No job runs on this machine, and only nodes that are withheld from the job are held. `draws` has
+/// the weights of a placement's processors and GPUs. Their weighted sum must not exceed
+/// `most_held`, which is `u64::MAX` if there is no power cap.
 pub(super) fn fits_on(
     empty: &mut Facility,
     job: &Job,

@@ -1,5 +1,6 @@
-//! Cache of forms. A form is the size and shape in which a request is put to the only site's
-//! allocator.
+//! Cache of what is known about requests on a single site, such as their forms.
+//!
+//! A form is the size and shape in which a request is put to the site's allocator.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,9 @@ pub(super) struct Known {
     pub(super) fits: Option<bool>,
 }
 
-/// Known facts about each request so far, on a single site where jobs get the requested sizes.
+/// Cache of the known properties of each request.
+///
+/// It is only for a single site on which jobs get the requested sizes.
 #[derive(Default)]
 pub(super) struct Forms {
     counts: Vec<Option<Known>>,
@@ -32,7 +35,8 @@ pub(super) struct Forms {
     numbers: BTreeMap<Request, Form>,
 }
 
-/// Number of nodes below which requests are looked up by index.
+/// Upper bound of requested numbers of nodes, for look-up by index. Larger requests are looked up
+/// in a map.
 const SMALL: u32 = 1 << 14;
 
 /// Upper bound of the dimensions of subcubes, for look-up by index. No subcube has so many

@@ -19,7 +19,7 @@ pub(super) struct Interruptions {
 
 struct JobHistory {
     job: Job,
-    /// Work of earlier runs that is not lost, as a run time without slowdown.
+    /// Work that earlier runs did and that is not lost, as a run time without slowdown.
     saved: f64,
     interruptions: u32,
     /// Time during which earlier, interrupted runs held processors.

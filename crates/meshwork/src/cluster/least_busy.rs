@@ -235,7 +235,7 @@ fn loose(grid: &Grid, busy: &Nodes, count: usize) -> Option<(Busy, Placement)> {
     Some((found, singles(grid, &nodes)))
 }
 
-/// Placement on the given nodes, each as a block of its own.
+/// Placement on the given nodes, in which each node is a block by itself.
 fn singles(grid: &Grid, nodes: &[Node]) -> Placement {
     let one = |&base: &Node| Block { base, sides: Dims::from_elem(1, grid.dimensions()) };
     Placement { blocks: nodes.iter().map(one).collect(), parts: None }

@@ -83,7 +83,9 @@ impl MemoryWriter {
         self.number(self.waiting.get(&ticket).copied().unwrap_or(GONE));
     }
 
-    /// Writes the queue position that a started job had, as the index of the waiting job before it.
+    /// Writes the queue position of a job that has started: the index of the waiting job before it.
+    ///
+    /// The value is `GONE` if no waiting job was before it.
     pub(crate) fn started(&mut self, ticket: Ticket) {
         let before = self.waiting.range(..ticket).next_back();
         self.number(before.map_or(GONE, |(_, place)| *place));
@@ -194,7 +196,8 @@ impl<'c> MemoryReader<'c> {
         usize::try_from(self.number()?).ok().filter(|number| *number <= most).ok_or_else(wrong)
     }
 
-    /// Reads a count of values that follow. Fails if fewer numbers than values are left.
+    /// Reads the number of values that follow. Fails if it exceeds the count of numbers left to
+    /// read.
     pub fn count(&mut self) -> Result<usize, RecallError> {
         let most = self.numbers.len();
         self.up_to(most)
@@ -249,10 +252,12 @@ impl<'c> MemoryReader<'c> {
         }
     }
 
-    /// Reads the queue position that a started job had, as a ticket that belongs to no waiting job.
+    /// Reads the former queue position of a started job, as a ticket that belongs to no waiting
+    /// job.
     ///
-    /// `None` if no earlier job still waits. All tickets read from one state need different values
-    /// of `index`.
+    /// The ticket lies directly behind the last job that was ahead of the started job and still
+    /// waits. `None` if no such job waits. All tickets read from one state need different values of
+    /// `index`.
     pub(crate) fn started(&mut self, index: usize) -> Result<Option<Ticket>, RecallError> {
         let place = self.number()?;
         if place == GONE {

@@ -110,7 +110,8 @@ pub struct Cluster<'a> {
     guards: Cell<u64>,
     /// Requests that did not fit beside a guard that protects parts of nodes.
     ///
-    /// The two numbers are the number of the guard, and the count of releases at the denials.
+    /// The first number is the number of the guard. The second one is the count of releases at the
+    /// time of the denials, which hold only until the next release.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     watches_what_blocks: bool,
@@ -290,8 +291,8 @@ impl<'a> Cluster<'a> {
     /// Waiting jobs without a reservation in a plan that a scheduler keeps between scheduling
     /// passes.
     ///
-    /// If the cluster [is disturbed](Cluster::is_disturbed), the plan must be rebuilt, and these
-    /// are all waiting jobs. Otherwise they are the arrivals.
+    /// If the cluster [is disturbed](Cluster::is_disturbed), the plan must be rebuilt, and they are
+    /// all waiting jobs. Otherwise they are the [arrivals](Cluster::arrivals).
     #[must_use]
     pub fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
@@ -370,7 +371,7 @@ impl<'a> Cluster<'a> {
         is_open && self.closures().is_empty() && !self.is_capped()
     }
 
-    /// Whether only numbers of free nodes decide about starts.
+    /// Whether only the numbers of free nodes decide which jobs can start.
     ///
     /// This is so on a single site where any free nodes will do, sizes are fixed, and there are no
     /// planned outages, access rules or power cap.

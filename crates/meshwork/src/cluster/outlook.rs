@@ -19,8 +19,8 @@ use crate::topology::Node;
 
 /// Forecast of the machine. Running jobs end at their estimates, planned jobs start as planned.
 ///
-/// If shape matters, the allocator is asked on copies of the site. It is asked at the steps of the
-/// profile: the instants at which the number of free nodes changes.
+/// If shape matters, the allocator searches for placements on copies of the site. It does so at the
+/// steps of the profile: the instants at which the number of free nodes changes.
 pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
@@ -99,11 +99,10 @@ impl Outlook {
         }
     }
 
-    /// Earliest reservation for a job that does not conflict with the plan. `None` if it would
-    /// start later than `by`.
+    /// Earliest reservation for a job without conflict with the plan; `None` if later than `by`.
     ///
-    /// If shape matters, the allocator is asked on a copy of the site, at each step of the profile
-    /// with enough free nodes.
+    /// If node counts do not suffice to decide, a copy of the site's allocator is queried for each
+    /// step in which enough nodes are free.
     pub(crate) fn earliest(&self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         (0..self.free.len())
             .filter_map(|site| self.earliest_on(site, job, by))

@@ -150,8 +150,7 @@ impl Cluster<'_> {
         self.draw_of(proposal.site, &proposal.placement) + self.free_of(kept) > self.headroom()
     }
 
-    /// Amount by which the placements `kept` count towards the power cap, as far as they are free
-    /// now.
+    /// Amount by which the free part of the placements `kept` counts towards the power cap.
     ///
     /// Nodes, or parts of nodes, that are held now do not count.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
@@ -170,7 +169,9 @@ impl Cluster<'_> {
         if kept.is_empty() { 0 } else { self.draws.of(free.sum(), 0) }
     }
 
-    /// Amount that the free part of a placement on shared nodes counts under the power cap.
+    /// Amount by which a placement counts towards the power cap, as far as it is free now.
+    ///
+    /// A placement without parts of nodes counts in full.
     fn free_parts_of(&self, site: usize, placement: &Placement) -> u64 {
         let on = self.site(site);
         let (Some(amounts), Some(parts)) = (on.amounts(), &placement.parts) else {
@@ -371,8 +372,10 @@ impl Site {
         })
     }
 
-    /// Marks a GPU, or a share of it, as out of service. Returns the share that is no longer awake,
-    /// in thousandths of a GPU: `shares`, or 0 if the node already sleeps.
+    /// Marks a GPU, or `shares` thousandths of it, as out of service.
+    ///
+    /// Returns the share that is no longer awake, in thousandths of a GPU: `shares`, or 0 if the
+    /// node already sleeps.
     fn mark_out(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         *self.out.entry(block.base).or_default() += shares;
@@ -381,7 +384,8 @@ impl Site {
 
     /// Puts a GPU, or a share of it, back into service.
     ///
-    /// Returns the share that is awake again, in thousandths of a GPU; 0 if the node sleeps.
+    /// Returns the share that is now awake, in thousandths of a GPU: `shares`, or 0 if the node
+    /// sleeps.
     fn mark_in(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         self.out.entry(block.base).and_modify(|out| *out -= shares);

@@ -78,8 +78,10 @@ impl Cluster<'_> {
         }
     }
 
-    /// Victims that must stop because they hold resources that the parts of a placement still lack.
-    /// They are tried in the given order.
+    /// Jobs among `victims` that must stop to free what the parts of a placement still lack.
+    ///
+    /// The victims are tried in the order of the list. A victim is selected if it holds some of the
+    /// resources that are lacking at its turn.
     fn in_the_way_of_parts(&self, site: usize, parts: &Parts, victims: &[RunKey]) -> Vec<RunKey> {
         let Some(amounts) = self.site(site).amounts() else { return Vec::new() };
         // Amount of each cell that is missing.

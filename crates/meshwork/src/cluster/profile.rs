@@ -55,8 +55,9 @@ impl Chunk {
         self.first_after(instant).saturating_sub(1)
     }
 
-    /// Index of the first step at or after `instant`. With so few steps, counting is faster than
-    /// bisection.
+    /// Index of the first step at or after `instant`.
+    ///
+    /// The steps of a chunk are so few that counting is faster than bisection.
     fn first_from(&self, instant: Time) -> usize {
         self.times.iter().map(|from| usize::from(*from < instant)).sum()
     }
@@ -418,9 +419,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Skips chunks in which all steps have enough nodes or, if `so` is false, too few nodes.
+    /// Advances to the next chunk that has a step with too few nodes.
     ///
-    /// `None` if no other chunk begins before `limit`.
+    /// If `so` is false, a step with enough nodes is sought instead. `None` if no such chunk begins
+    /// before `limit`.
     fn skip_chunks(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
         let (count, ahead) = (self.count, &self.chunks[1..]);
         let next = ahead.iter().position(|chunk| {

@@ -53,9 +53,9 @@ pub(crate) struct Queue {
     last: Option<Ticket>,
     line: OnceCell<Line>,
     form_queues: OnceCell<FormQueues>,
-    /// Lower bound of the queue position of the next appended job.
+    /// Lowest possible queue position of the next appended job.
     ///
-    /// This position is also at least twice the job's arrival index.
+    /// The job gets this position, or twice its arrival index if that is larger.
     end: u64,
     /// The first ticket that a caller used although its job had left the queue.
     stale: Cell<Option<Ticket>>,
@@ -81,7 +81,7 @@ const NO_SLOT: u32 = u32::MAX;
 /// The waiting jobs by form: the size and shape in which a job's request is put to the allocator.
 #[derive(Default)]
 pub(crate) struct FormQueues {
-    /// Waiting jobs of each form, by index of the form.
+    /// Waiting jobs of each form (size and shape of the request), by index of the form.
     lines: Vec<Line>,
     /// First waiting job of each requested size or shape, in queue order. A scheduling pass tries
     /// these jobs first.
@@ -149,8 +149,9 @@ impl Chunk {
         self.has_lost(key);
     }
 
-    /// Number of jobs of the chunk before the queue position `place`. The index found by the last
-    /// search is tried first.
+    /// Number of jobs of the chunk whose queue position is lower than `place`.
+    ///
+    /// The index that the last search found is tried first.
     #[inline]
     fn before(&self, place: u64) -> usize {
         let (waiting, found) = (self.waiting(), self.found.get());
@@ -497,7 +498,9 @@ impl Queue {
 }
 
 impl FormQueues {
-    /// Adds a job to the list of waiting jobs of its form, by the function `join`.
+    /// Adds a job to the list of waiting jobs that have the form `form`.
+    ///
+    /// The function `join` inserts the job into this list.
     fn push(
         &mut self,
         ticket: Ticket,
@@ -555,7 +558,8 @@ impl FormQueues {
     }
 }
 
-/// Inserts the first job of a form into `firsts`. This is nearly always at the end.
+/// Inserts the first waiting job of a form (the size and shape of a request) into `firsts`.
+/// Its place in the list is nearly always the end.
 fn put_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket, form: Form) {
     if firsts.back().is_none_or(|(last, _)| last.place < ticket.place) {
         firsts.push_back((ticket, form));

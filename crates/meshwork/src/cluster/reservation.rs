@@ -42,7 +42,7 @@ impl Reservation {
 /// If shape matters, a placement is reserved. A number of free nodes would then not be enough.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hold {
-    /// A fixed placement: exactly the given nodes.
+    /// A fixed placement: exactly its nodes are reserved.
     Nodes(Placement),
     /// A number of nodes, any of which will do. The request is in the form that the site's
     /// allocator uses.
@@ -83,10 +83,9 @@ pub(super) struct BesideParts {
 }
 
 impl BesideParts {
-    /// Lowers the amounts that further jobs may hold of the reserved nodes, by those in
-    /// `placement`.
+    /// Subtracts the amounts in `placement` from what further jobs may hold of the reserved nodes.
     ///
-    /// The amounts in `placement` are held by a job beyond the reserved start.
+    /// A job holds the amounts in `placement` beyond the reserved start.
     pub(super) fn take(&mut self, placement: &Placement) {
         let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
         for part in parts {
@@ -121,9 +120,10 @@ impl Guard {
         Guard { reservation, extra_nodes, headroom: u64::MAX, beside: None }
     }
 
-    /// Lowers the amount that the power cap leaves to other jobs from the reserved start on.
+    /// Reduces the amount that the power cap leaves to other jobs from the reserved start on.
     ///
-    /// `draw` is the amount that a newly started job holds beyond the reserved start.
+    /// `draw` is the amount that a newly started job will still hold then. Without a power cap,
+    /// nothing changes.
     pub(super) fn take_headroom(&mut self, draw: u64) {
         if self.headroom < u64::MAX {
             self.headroom -= draw;

@@ -20,12 +20,12 @@ pub enum ReshapeError {
     /// finite.
     #[error("a job cannot go on at rate {rate} with {more} more to do")]
     Numbers {
-        /// The rejected rate of work of the job.
+        /// Rate of work that was requested for the job.
         rate: f64,
-        /// The rejected additional work, in units of time at rate 1.
+        /// Additional work that was requested for the job, in units of time at rate 1.
         more: f64,
     },
-    /// A job to be moved or resized does not run.
+    /// The job to be moved or resized is not running.
     #[error("a job that does not run cannot be moved")]
     NotRunning,
     /// Some of the nodes on which a job is to continue are not free.
@@ -60,7 +60,7 @@ impl Cluster<'_> {
         self.reshape_all(vec![Reshape { key, placement, rate, more }])
     }
 
-    /// Moves and resizes running jobs all at once. So one job may take nodes that another job
+    /// Moves and resizes running jobs simultaneously. So one job may take nodes that another job
     /// leaves.
     ///
     /// Observers receive the changes in the order of `changes`.

@@ -149,8 +149,9 @@ impl Cluster<'_> {
 
     /// Next instant of an outage, a repair, or the begin or end of a reservation of nodes.
     ///
-    /// `None` if none of these can affect a job: no job runs or will arrive, and no waiting job can
-    /// wait for a node to return.
+    /// Outages and repairs count if a job runs or will arrive, or if one waits while nodes are out
+    /// of service. Begins and ends of reservations count if a job waits. `None` if no instant
+    /// counts.
     #[inline]
     pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
         let step =
@@ -451,8 +452,8 @@ impl Cluster<'_> {
         self.service = Some(service);
     }
 
-    /// An unused node or GPU as a placement. `None` if it is out of service or a job holds part of
-    /// it.
+    /// Placement that consists of an unused node or GPU. `None` if the node or GPU is out of
+    /// service, or if a job holds part of it.
     fn if_unused(&self, (site, node, gpu): Unit) -> Option<Placement> {
         let site = self.site(site);
         let dimensions = site.grid().dimensions();
@@ -468,7 +469,7 @@ impl Cluster<'_> {
     }
 }
 
-/// Of a node and its GPUs, the units that have an outage now.
+/// Units that have an outage now, among a node and its GPUs.
 fn affected_on(service: &Service, (site, node): (usize, Node)) -> Vec<Unit> {
     let units = service.nodes.range((site, node, None)..=(site, node, Some(u32::MAX)));
     units.map(|(unit, _)| *unit).collect()

@@ -1,4 +1,4 @@
-//! Starts of waiting jobs, with immediate feedback to the scheduler.
+//! Starting of waiting jobs. Each attempt tells the scheduler at once whether the job started.
 
 use super::ends::End;
 use super::forms::Form;
@@ -17,8 +17,8 @@ use crate::offer::Proposal;
 /// several requests to allocators can use it.
 pub(super) struct Without {
     kept: Vec<(usize, Placement)>,
-    /// Number that identifies a reservation of parts of nodes whose limits apply in the copy, if
-    /// any.
+    /// Number of a reservation of parts of nodes. The copy applies the limits of this reservation.
+    /// `None` if there is none.
     beside: Option<u64>,
     at: Time,
     changes: u64,
@@ -51,7 +51,7 @@ impl<'k> Kept<'k> {
         Kept { nodes, beside: None }
     }
 
-    /// Marks the kept nodes and parts of nodes on the site with index `on` as busy.
+    /// Marks the resources that are kept for other jobs on the site with index `on` as busy.
     fn leave_on(self, on: usize, site: &mut Site) {
         if let Some(beside) = self.beside.filter(|beside| beside.site == on) {
             site.limit(&beside.limits);
@@ -97,17 +97,17 @@ pub enum Place<'o> {
     Sought,
     /// The nodes of the job's own reservation. If they are not free, the job does not start.
     Promised(&'o Reservation),
-    /// The given nodes of the site with the given index. If they are not free, the job does not
-    /// start.
+    /// Nodes of one site, given by the site's index and the placement. If the nodes are not free,
+    /// the job does not start.
     ///
     /// No component checks whether the nodes suit the job. This is for schedulers that partition a
     /// machine.
     These(usize, &'o Placement),
-    /// The nodes of a job that has just ended, given by its index in
+    /// The nodes of a job that has just ended. The value is the index of this job in
     /// [`departures`](Cluster::departures).
     ///
-    /// The nodes must be free. The ended job and the new job must have equal requests to the
-    /// allocator, and equal `stretch`.
+    /// The nodes must be free. The ended job and the job to be started must have equal requests to
+    /// the allocator, and equal `stretch`.
     LeftBy(usize),
 }
 
@@ -124,14 +124,14 @@ impl<'o> StartOptions<'o> {
         StartOptions { place, ..StartOptions::default() }
     }
 
-    /// Options for a start on any nodes that does not delay the reservation of `guard`.
+    /// Options to start a job on any nodes, if it does not delay the reservation of `guard`.
     #[must_use]
     pub fn beside(guard: &'o mut Guard) -> StartOptions<'o> {
         StartOptions { beside: Some(guard), ..StartOptions::default() }
     }
 
-    /// Options for a start on any nodes outside the placements `kept`. Each of these comes with the
-    /// index of its site.
+    /// Options to start a job on any nodes outside the placements `kept`. Each placement comes with
+    /// the index of its site.
     #[must_use]
     pub fn clear_of(kept: &'o [(usize, &'o Placement)]) -> StartOptions<'o> {
         StartOptions { clear_of: kept, ..StartOptions::default() }
@@ -286,7 +286,7 @@ impl Cluster<'_> {
         self.clear_of_closures(ticket, kept, proposal)
     }
 
-    /// Proposes a placement for a waiting job that leaves free what is kept for other jobs.
+    /// Proposes a placement for a waiting job, outside of the resources kept for other jobs.
     #[inline(always)]
     pub(super) fn ask_clear_of(&mut self, ticket: Ticket, kept: Kept<'_>) -> Option<Proposal> {
         if kept.beside.is_some() || !kept.nodes.is_empty() {
@@ -324,7 +324,7 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Whether a proposal leaves free what is kept for other jobs.
+    /// Whether a proposed placement leaves free everything that `kept` withholds for other jobs.
     fn is_left_beside(&mut self, proposal: &Proposal, kept: Kept<'_>) -> bool {
         if !self.facility.shares_nodes() {
             return !kept.nodes.iter().any(|&kept| self.meets(proposal, kept));
@@ -357,7 +357,7 @@ impl Cluster<'_> {
         proposal
     }
 
-    /// Updates the cached copy of the machine in which what is kept for other jobs is busy.
+    /// Updates the cached copy of the machine in which the resources kept for other jobs are busy.
     fn take_without(&mut self, kept: Kept<'_>) -> Result<(), ClaimError> {
         let beside = kept.beside.map(|beside| beside.number);
         let keeps = self.without.as_ref().is_some_and(|last| last.keeps(kept));
@@ -415,11 +415,10 @@ impl Cluster<'_> {
         })
     }
 
-    /// Whether a proposed start cannot delay the reservation of `guard`, because of its end or its
-    /// site.
+    /// Whether a proposed start is certain not to delay the reservation of `guard`.
     ///
     /// This is so if the job ends by the reserved start. Without a power cap, it is also so if the
-    /// job runs on another site.
+    /// job runs on another site than the reserved one.
     fn is_in_time(&self, ticket: Ticket, proposal: &Proposal, guard: &Guard) -> bool {
         let promised = &guard.reservation;
         let end = self.now + self.queue.job(ticket).estimate * proposal.stretch;

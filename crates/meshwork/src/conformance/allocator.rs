@@ -113,7 +113,8 @@ struct Trial<'a> {
     topology: &'a Topology,
     asks: Asks,
     finds: Finds,
-    /// Whether a parameter changed the form of requests. Placements need then not be one block.
+    /// Whether a parameter changed the form in which the allocator takes requests. If so, a
+    /// placement may have several blocks.
     asks_otherwise: bool,
     rotation: Rotation,
 }
@@ -397,7 +398,9 @@ impl<'a> Trial<'a> {
         ))
     }
 
-    /// Compares whether a placement was found with what the allocator's registry entry declares.
+    /// Checks the result of a request against what the allocator declares to find.
+    ///
+    /// `found` is the placement, if there is one.
     fn finds_placement(
         &self,
         site: &Site,

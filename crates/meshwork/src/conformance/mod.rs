@@ -75,13 +75,13 @@ pub struct Broken {
     pub drawing: String,
 }
 
-/// Numbers of the cases that a successful check has tried.
+/// Counts of what a successful check has tried, such as machines and jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tried {
     /// Number of machines tried, each counted once for every choice of parameters.
     pub machines: u64,
-    /// Number of direct queries to the entry.
+    /// Number of queries to the entry outside of whole runs, such as requests for a placement.
     pub questions: u64,
     /// Number of jobs that finished in whole runs.
     pub jobs: u64,
@@ -160,10 +160,11 @@ pub const SITES: &str = "machine = { sites = [
     { topology = 'hypercube', dimension = 4, speed = 1.125 },
     { topology = 'flat', processors = 9, speed = 1.125 } ] }";
 
-/// Returns the settings of an entry's parameters that a check tries, each as a table of a study.
+/// Returns the parameter settings of an entry that a check tries, each as a table of a study.
 ///
-/// They are all combinations of the values of words and flags. A required integer, or the only
-/// element of a required list, takes its smallest value, and this value plus 2.
+/// These are all combinations of the tried values. Words and flags are tried with every value. A
+/// required integer is tried with its smallest value, and with this value plus 2. A required list
+/// of integers is tried with one element, which takes the same two values.
 #[must_use]
 pub fn variants(params: &[Param]) -> Vec<Table> {
     let mut tables = vec![Table::new()];
@@ -196,8 +197,8 @@ fn with(table: &Table, param: &Param, choice: &Value) -> Table {
     table
 }
 
-/// Values of a parameter that are tried; empty if it is optional and takes neither words nor
-/// booleans.
+/// Values of a parameter that are tried. Empty unless the parameter takes words or booleans, or is
+/// a required integer.
 fn choices(param: &Param) -> Vec<Value> {
     let must_be_given = matches!(param.default, DefaultValue::Required);
     match param.kind {
@@ -211,7 +212,9 @@ fn choices(param: &Param) -> Vec<Value> {
     }
 }
 
-/// Reports a violation by an entry, without a drawing of the machine.
+/// Creates a function that reports, with a sentence, how a registry entry violates a rule.
+///
+/// The report has no drawing of the machine.
 fn broken<E: ListedEntry>(entry: &'static E, case: String) -> impl FnOnce(String) -> Finding {
     let (kind, name, drawing) = (E::family().kind, entry.about().name, String::new());
     move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))

@@ -160,9 +160,9 @@ fn observed(
 pub(super) enum Serves {
     /// All jobs that fit the empty machine.
     All,
-    /// More than ten jobs must start or, if at most ten jobs fit the empty machine, all of these.
+    /// More than ten jobs must start. If at most ten jobs fit the empty machine, all of them must.
     Most,
-    /// No job has to start, because the checked component may leave the machine idle.
+    /// The component may leave the machine idle, so no job has to start.
     Any,
 }
 

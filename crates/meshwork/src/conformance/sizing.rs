@@ -104,7 +104,7 @@ fn demands(
     Ok(STEPS)
 }
 
-/// Checks the rules of a sizing for the demands `demand` and `then`, which differ only in job
+/// Checks that a sizing obeys its contract for `demand` and `then`, which differ only in job
 /// counts.
 fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<(), String> {
     let Demand { request, asks, nodes, .. } = *demand;

@@ -168,10 +168,10 @@ impl Energy {
         (low > 0).then_some(low)
     }
 
-    /// How held processors and GPUs count, and the largest amount that may be held under a cap.
+    /// Weights of held processors and GPUs, and the largest weighted sum that a power cap permits.
     ///
-    /// `gpu` is the power of an idle and of a busy GPU, and `gpus` the number of GPUs. The amount
-    /// is `u64::MAX` if all may be held, and the result is `None` if the cap is too low even for
+    /// `gpu` is the power of an idle and of a busy GPU, and `gpus` the number of GPUs. The sum is
+    /// `u64::MAX` if everything may be held. The result is `None` if the cap is too low even for
     /// one held processor.
     fn most_with_gpus(
         &self,

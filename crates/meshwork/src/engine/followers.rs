@@ -27,7 +27,7 @@ struct Led {
 }
 
 impl Followers {
-    /// Holds a job back until a given number of jobs with its predecessor's number have ended.
+    /// Holds `job` back until its predecessors have ended: `ends` jobs with the number in `after`.
     pub(super) fn keep(&mut self, job: Job, after: After, ends: u32) {
         let led = self.of.entry(after.number).or_default();
         led.left = ends;

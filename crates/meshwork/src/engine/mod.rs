@@ -90,7 +90,7 @@ pub enum RunError {
         job: Option<JobId>,
         /// Instant at which the contract was broken.
         at: Time,
-        /// Description of what the component did.
+        /// Phrase that says how the component broke the contract.
         what: String,
     },
     /// The network cannot run some job.

@@ -41,7 +41,7 @@ pub struct PlanMemory {
     pub waiting: Vec<(u64, Time)>,
     /// Suspended jobs that waited, with their remaining times and the nodes where they resume.
     pub suspended: Vec<HeldNodes>,
-    /// Memory of selector, sizing and allocators.
+    /// Memory (saved state) of the selector, the sizing and the allocators.
     pub facility: Vec<u64>,
     /// Memory of the scheduler; `None` if it has none.
     pub scheduler: Option<Vec<u64>>,
@@ -58,8 +58,9 @@ pub struct WithheldNodes {
     pub from: Time,
     /// End of the interval; infinite if it has none.
     pub until: Time,
-    /// Indices of the waiting jobs that may not use the nodes; `None` if no waiting job may use
-    /// them. Each listed job must have a number that no other job has.
+    /// Indices of the waiting jobs from which the nodes are withheld; `None` if from all.
+    ///
+    /// Each listed job must have a number that no other job has.
     pub from_jobs: Option<Vec<usize>>,
 }
 
@@ -82,7 +83,7 @@ pub struct HeldNodes {
     pub job: Job,
 }
 
-/// Decisions of a policy (all components of a run except jobs) about jobs waiting in a state.
+/// Decisions of a policy (all components of a run except jobs) on the waiting jobs of a state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyDecision {
     /// Jobs that start now, in the order of their starts.
@@ -106,7 +107,7 @@ pub struct PolicyDecision {
 pub struct DecidedReservation {
     /// Index of the job among the waiting jobs.
     pub waiting: usize,
-    /// When the job starts at the latest if all estimates hold.
+    /// Latest start of the job, if all estimates hold.
     pub at: Time,
     /// Index of a site, and the reserved nodes there; `None` if any nodes will do.
     pub place: Option<(usize, Placement)>,
@@ -349,8 +350,9 @@ struct Known {
     held: Vec<(Who, HeldNodes)>,
     /// Waiting jobs whose place in the queue is known from the earlier plan.
     known: Vec<usize>,
-    /// Present index of each job that waited after the earlier plan; `None` if it left or arrives
-    /// anew. Empty if the memory has no state of a scheduler.
+    /// Present index of each job that the earlier plan left waiting. An entry is `None` if the job
+    /// has left the queue or arrives anew. The list is empty if the policy's memory has no state of
+    /// a scheduler.
     waited: Vec<Option<usize>>,
     arrivals: Vec<Time>,
     /// Whether no job has started since the earlier plan, and the nodes of all ended jobs are free.
@@ -468,7 +470,7 @@ impl Known {
     }
 }
 
-/// Network model for a single decision, in which only a given set of jobs ends.
+/// Network model for a single decision: only the jobs in `leaving` end, at the instant `at`.
 struct Stated {
     at: Time,
     leaving: BTreeSet<JobId>,

@@ -63,7 +63,7 @@ pub struct Simulation<'a> {
     /// Jobs refused so far; `None` as soon as one job has fitted the machine.
     refused: Option<u64>,
     timer: Option<Time>,
-    /// Consecutive wake-ups at which no job ran, started or was rejected.
+    /// Number of consecutive wake-ups at which no job ran, started or was rejected.
     in_vain: u32,
     /// The next event, if it has already been looked up.
     ahead: Option<Result<Option<Ahead>, RunError>>,
@@ -151,7 +151,9 @@ impl<'a> Simulation<'a> {
         &self.cluster
     }
 
-    /// Arrival of the next job, if any; jobs whose predecessors have not ended have none.
+    /// Arrival of the next job; `None` if there is none.
+    ///
+    /// A job has no arrival before all its predecessors have ended.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         let following = self.followers.as_ref().and_then(|followers| followers.next_arrival());
@@ -401,8 +403,9 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Fails if jobs wait on an idle machine. If `idles` is `Some(false)`, it fails only if no job
-    /// has ever started; if `None`, never.
+    /// Fails if jobs wait on an idle machine, as far as `idles` forbids this.
+    ///
+    /// `Some(true)` always forbids it, `Some(false)` only if no job has ever started, `None` never.
     fn check_served(&self, idles: Option<bool>) -> Result<(), RunError> {
         if !idles.is_some_and(|each| self.cluster.is_idle(!each)) {
             return Ok(());

@@ -78,7 +78,8 @@ impl Unread {
     }
 }
 
-/// Checks the run time and estimate of a job. The next job must also arrive now or later.
+/// Checks the run time and estimate of a job. If `is_next` is set, its arrival is checked too: it
+/// must be finite, and not before the present.
 #[inline]
 fn check(job: &Job, cluster: &Cluster<'_>, is_next: bool) -> Result<(), Unread> {
     let (arrival, now) = (job.arrival, cluster.now());

@@ -3,7 +3,8 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Every {
     Work(f64),
-    /// Daly's optimum. `mtbf` is the mean time between failures of one unit of failure.
+    /// Daly's optimum interval between checkpoints. `mtbf` is the mean time between failures of one
+    /// failure unit (nodes that fail together).
     Daly {
         mtbf: f64,
         units_per_node: f64,
@@ -44,7 +45,9 @@ impl Checkpoint {
         if written > 0.0 { written * self.cost } else { 0.0 }
     }
 
-    /// Work saved if a run is interrupted after a given time of work and checkpoints.
+    /// Work saved by checkpoints if a run with the total work `work` is interrupted.
+    ///
+    /// `done` is the time for work and checkpoints up to the interruption, in units of work.
     pub(crate) fn saved(&self, work: f64, done: f64, nodes: u64) -> Saved {
         let interval = self.interval(nodes);
         if !interval.is_finite() {

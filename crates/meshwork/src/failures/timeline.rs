@@ -27,8 +27,8 @@ pub(crate) struct Step {
     pub(crate) nodes: Vec<Node>,
     /// Index of the GPU that fails, on the only node in `nodes`; `None` if whole nodes fail.
     pub(crate) gpu: Option<u32>,
-    /// Expected end of the outage; infinite if it does not end. It is unused for the event of the
-    /// end.
+    /// Expected end of the outage; infinite if it does not end. An event that ends an outage does
+    /// not use it.
     pub(crate) expected: Time,
     /// Whether jobs on the nodes may finish before the outage begins.
     pub(crate) drains: bool,
@@ -70,8 +70,9 @@ pub(super) struct Chance {
 /// Timeline of the outages of one run.
 ///
 /// Each failure unit is in service, then under repair, for random times that do not depend on jobs,
-/// so that all strategies meet the same outages. A repair is expected to take the mean time, and
-/// after each expected end the mean time once more. **O(log n)** per event.
+/// so that all strategies meet the same outages. The expected end of a repair is one mean repair
+/// time after its beginning. A repair that lasts longer gets a new expected end, one mean time
+/// later. **O(log n)** per event.
 #[derive(Default)]
 pub(crate) struct Timeline {
     chance: Option<Chance>,

@@ -108,7 +108,8 @@ impl Units {
         self.sites.iter().map(|site| site.count).sum()
     }
 
-    /// Mean number of failure units per processor, or per core if jobs share nodes.
+    /// Number of failure units per processor, or per core if jobs share nodes. A failure unit is a
+    /// part of the machine that fails as a whole.
     pub(super) fn per_processor(&self) -> f64 {
         let processors: f64 = self.sites.iter().map(|site| f64::from(site.processors)).sum();
         f64::from(self.count()) / processors

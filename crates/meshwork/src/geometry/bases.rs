@@ -74,8 +74,8 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Stores in `bases` the nodes that may be free bases of a block. Only the bits below the
-    /// returned node are valid.
+    /// Stores in `bases` the candidates for bases of a free block with the given sides. Only the
+    /// bits below the returned node are valid.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
@@ -116,9 +116,9 @@ impl FreeBases {
         end.min(words.end as Node * 64)
     }
 
-    /// Sets `bases` to the nodes of a set from which `step` steps along a ring lead into this set.
-    /// The set is `other`, or the present `bases` if `other` is `None`. Returns whether any node is
-    /// left.
+    /// Selects the nodes of a set from which `step` steps along a ring lead to a node of the set.
+    /// The set is `other`, or `bases` if `other` is `None`. The selected nodes become the new
+    /// `bases`. Returns whether any node was selected.
     fn keep_if_ahead_on_the_ring(
         &mut self,
         grid: &Grid,

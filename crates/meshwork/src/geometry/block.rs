@@ -34,7 +34,7 @@ impl Block {
         }
     }
 
-    /// Whether a side of the block is 0. No allocated block is empty.
+    /// Whether the block has no nodes, because one of its sides is 0. No allocated block is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -125,7 +125,7 @@ impl Block {
 /// `stride`.
 struct Ring {
     stride: u32,
-    /// Offset just past the far edge of the grid, where the walk continues at offset 0.
+    /// Offset just past the far edge of the grid. A walk that would reach it continues at offset 0.
     round: u32,
     first: u32,
     here: u32,
@@ -432,8 +432,8 @@ mod tests {
         nodes
     }
 
-    /// A block of the given sides at `base`. If the grid is not `wrapped`, the block is moved down
-    /// so that it does not cross an edge.
+    /// A block of the given sides at `base`. If the grid is not `wrapped`, the block is moved
+    /// towards lower coordinates so that it does not cross an edge.
     fn on_grid(grid: &Grid, wrapped: bool, base: u32, sides: Dims) -> Block {
         let mut corner = grid.coordinates(base % grid.nodes());
         for (d, side) in sides.iter().enumerate().filter(|_| !wrapped) {

@@ -481,8 +481,10 @@ impl NodeSet {
         self.with_shifted_down(other, by, |word, above| *word |= above);
     }
 
-    /// Calls `change(word, shifted)` for each word of this set. `shifted` is the word at the same
-    /// place of `other`, after every node number in `other` was lowered by `by`.
+    /// Calls `change(word, shifted)` for each word of this set.
+    ///
+    /// `shifted` is the word with the same index in a copy of `other` whose node numbers are all
+    /// lower by `by`.
     #[inline(always)]
     fn with_shifted_down(&mut self, other: &NodeSet, by: u32, change: impl Fn(&mut u64, u64)) {
         let (skip, bits) = ((by as usize / 64).min(other.words.len()), by % 64);

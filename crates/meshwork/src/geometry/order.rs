@@ -17,11 +17,11 @@ pub enum Order {
     /// Nodes in order of the interleaved bits of their coordinates. Bits of higher dimensions come
     /// first.
     ShuffledRowMajor,
-    /// Nodes in order of interleaved bits, with coordinates that run back and forth. They run
-    /// backwards in the same places as in [`Order::Snake`].
+    /// Nodes in order of interleaved bits, with coordinates that run back and forth as in
+    /// [`Order::Snake`].
     ShuffledSnake,
-    /// Nodes along a Hilbert curve through the smallest cube around the grid with a power of two as
-    /// side. Positions of the curve that lie off the grid are skipped.
+    /// Nodes in the order of a Hilbert curve. It runs through the smallest cube that contains the
+    /// grid and has a power of two as side. Positions off the grid are skipped.
     Hilbert,
 }
 
@@ -133,7 +133,7 @@ pub struct OrderedSet {
 }
 
 impl OrderedSet {
-    /// Creates the set of the nodes of a grid, all free, in the given order.
+    /// Creates the set of all nodes of a grid, in the order `order`. All nodes are free.
     #[must_use]
     pub fn new(grid: &Grid, order: Order) -> OrderedSet {
         let things = order.nodes(grid);

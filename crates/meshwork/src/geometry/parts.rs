@@ -22,7 +22,7 @@ pub struct Parts {
 pub struct NodePart {
     /// The node whose resources are held.
     pub node: Node,
-    /// Number of pieces of the job that together hold these amounts on the node.
+    /// Number of the job's pieces on the node that together hold the amounts in `cells`.
     pub pieces: u32,
     /// Held amounts above 0, each with the index of its resource. The indices are those of
     /// [`NodeType::idle`](crate::topology::types::NodeType::idle).

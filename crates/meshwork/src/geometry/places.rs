@@ -15,8 +15,8 @@ impl Sites<'_> {
         self.0.iter().map(|topology| u64::from(topology.nodes())).sum()
     }
 
-    /// The index of a node's site, and the node's number within its site. `number` counts across
-    /// sites; `None` if no such node exists.
+    /// The site index of a node, and its number within the site; `None` if there is no such node.
+    /// The parameter `number` counts the nodes of all sites, one site after the other.
     pub(crate) fn numbered(&self, number: u64) -> Option<(usize, Node)> {
         let mut rest = number;
         for (site, topology) in self.0.iter().enumerate() {

@@ -4,8 +4,8 @@ use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// Placement on the given nodes, in the order of ranks. Consecutive nodes of a grid row form one
-/// block.
+/// Placement on the nodes `nodes`, which are in the order of ranks. Consecutive nodes of a grid row
+/// form one block.
 pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {
     let width = grid.sides()[0];
     let mut placement = Placement::default();

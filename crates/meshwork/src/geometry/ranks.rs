@@ -20,7 +20,7 @@ impl Ranks {
         }));
     }
 
-    /// Node of a set that has exactly `rank` lower nodes in the set, in **O(log n)**.
+    /// The node below which the set has exactly `rank` nodes, in **O(log n)**.
     ///
     /// The set must not have changed since its nodes were last counted.
     pub(crate) fn node(&self, set: &NodeSet, rank: u32) -> Node {

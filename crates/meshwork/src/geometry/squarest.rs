@@ -9,8 +9,8 @@ use crate::topology::Grid;
 ///
 /// Two blocks are compared, each with the least sum of sides: one of exactly `nodes` nodes, and one
 /// of at least `nodes` nodes. The exact block is preferred. If it is over a quarter longer than the
-/// other, from corner to opposite corner, the other block is taken. In two dimensions, such an
-/// exact block is over about four times as long as wide.
+/// other, from corner to opposite corner, the other block is taken. In two dimensions, this happens
+/// if the exact block is more than about four times as long as wide.
 pub(crate) fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {
     let padded = block_of(nodes, grid, false)?;
     let exact = block_of(nodes, grid, true);

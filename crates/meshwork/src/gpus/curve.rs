@@ -2,7 +2,7 @@
 
 use super::{GpuCluster, GpuRule, GpuTask, TypicalTasks};
 
-/// Allocated and fragmented GPUs in per cent of all GPUs, over the demand of all arrived tasks.
+/// Percentages of allocated and of fragmented GPUs, as functions of the load of all arrived tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadCurve {
     /// Mean percentage of allocated GPUs at each per cent of arrived load. It is `None` if no task

@@ -68,7 +68,8 @@ impl TypicalTasks {
         self.wasted(node.cpu, &node.gpus, &node.model)
     }
 
-    /// Fragmentation of a node with the given free processors and the given free amounts of GPUs.
+    /// Fragmentation of a node with `cpu` free processors and the free amounts `gpus` of its GPUs.
+    ///
     /// It is a sum of six amounts, one for each reason why a task cannot use a GPU. They are added
     /// in a fixed order, because another order would change truncated scores.
     pub(super) fn wasted(&self, cpu: u32, gpus: &[u32], model: &str) -> f64 {

@@ -40,7 +40,7 @@ pub struct GpuRuleEntry {
     pub name: &'static str,
     /// Summary of how the rule chooses, in one line.
     pub summary: &'static str,
-    /// Builds the rule for a workload with the given typical tasks, and a stream for random ones.
+    /// Function that builds the rule from the typical tasks of a workload and a random stream.
     pub build: fn(Arc<TypicalTasks>, Stream) -> Box<dyn GpuRule>,
 }
 
@@ -123,7 +123,9 @@ struct ByScore {
     kept: BTreeMap<RequestKey, Vec<KeptScore>>,
 }
 
-/// Processors, memory, number of GPUs, share and allowed types of a task, which determine scores.
+/// Key of stored scores: processors, memory, number of GPUs, share and GPU types of a task.
+///
+/// Scores depend on no other property of the task.
 type RequestKey = (u32, u32, u32, u32, String);
 
 /// Score of a node, with the number of changes of the node before the score was computed.
@@ -242,9 +244,9 @@ struct FragmentationDescent {
 }
 
 impl FragmentationDescent {
-    /// Score of a node by the change of its fragmentation, from 0 to 100; 50 means no change.
+    /// Score of a node for a task, from 0 to 100: above 50 if the task lowers its fragmentation.
     ///
-    /// The score is truncated to an integer.
+    /// The score is truncated to an integer; 50 means no change.
     fn grade(&self, node: &GpuNode, before: f64, cpu: u32, gpus: &[u32]) -> i64 {
         let gain = before - self.typical.wasted(cpu, gpus, &node.model);
         (100.0 / (1.0 + libm::exp(-gain / 1000.0))) as i64

@@ -198,9 +198,9 @@ fn by_number(a: &str, b: &str) -> Ordering {
     number(a).cmp(&number(b)).then(a.len().cmp(&b.len()))
 }
 
-/// Whether the number with the digits `b` follows the number with the digits `a`.
+/// Whether `b` is the number directly after `a`, such as `10` after `09`.
 ///
-/// Leading zeros must be consistent.
+/// `b` must be padded with zeros to the width of `a`.
 fn follows(a: &str, b: &str) -> bool {
     if a.is_empty() || b.is_empty() {
         return false;

@@ -37,7 +37,7 @@ pub struct JobId(pub u64);
 pub struct Time(f64);
 
 impl Time {
-    /// Start of the clock.
+    /// Instant 0, at which the clock starts.
     pub const ZERO: Time = Time(0.0);
 
     /// Returns the instant `units` after the start of the clock.
@@ -56,7 +56,7 @@ impl Time {
         Time(self.0.next_up() + 0.0)
     }
 
-    /// Units since the start of the clock.
+    /// Number of units of time from the start of the clock to this instant.
     #[must_use]
     pub fn units(self) -> f64 {
         self.0
@@ -190,7 +190,7 @@ pub enum Request {
     Block(Dims),
     /// A subcube of dimension *k*, which has 2ᵏ processors.
     Subcube(u32),
-    /// A number of processors under constraints, by [`constrained`](Request::constrained).
+    /// A number of processors under constraints, made by [`constrained`](Request::constrained).
     #[cfg_attr(feature = "serde", serde(rename = "wanting"))]
     Constrained(Box<Constraints>),
     /// Parts of nodes, such as some of their cores, on a machine whose nodes jobs share.
@@ -204,7 +204,9 @@ impl Request {
         Request::Block(Dims::from_slice(sides))
     }
 
-    /// Returns the request for processors under these constraints; without any, a plain number.
+    /// Returns the request for processors under the constraints `constraints`.
+    ///
+    /// If these only set the number of processors, the result is [`Request::Nodes`].
     #[must_use]
     pub fn constrained(constraints: Constraints) -> Request {
         if constraints == Constraints::of(constraints.nodes) {
@@ -213,7 +215,7 @@ impl Request {
         Request::Constrained(Box::new(constraints))
     }
 
-    /// Returns the request for parts of nodes, in the form of pieces.
+    /// Creates a request for pieces, which are parts of nodes.
     #[must_use]
     pub fn pieces(pieces: Pieces) -> Request {
         Request::Pieces(Box::new(pieces))
@@ -322,7 +324,7 @@ impl std::str::FromStr for Request {
 )]
 #[non_exhaustive]
 pub struct RequestError {
-    /// The given text, which is no request.
+    /// Text that could not be read as a request.
     pub given: String,
 }
 

@@ -95,7 +95,8 @@ impl Inside {
         ("block", Inside::Block),
     ];
 
-    /// Word that means this part in the column `inside` of a table; `None` for the whole machine.
+    /// Word for this part of a machine in the column `inside` of a table of jobs. `None` for the
+    /// whole machine.
     #[must_use]
     pub fn word(self) -> Option<&'static str> {
         Inside::WORDS.iter().find(|(_, inside)| *inside == self).map(|(word, _)| *word)

@@ -92,8 +92,8 @@ impl<'a> NodeAmounts<'a> {
         &self.cells[self.kind.gpus_from()..self.kind.tallies_from()]
     }
 
-    /// Numbers of running pieces on the node: of pieces that share a GPU, then of those with 1, 2,
-    /// … GPUs.
+    /// Numbers of running pieces on the node, grouped by the GPUs of a piece. The first number
+    /// counts pieces that share a GPU. The next numbers count pieces with 1, 2, … GPUs.
     pub fn tallies(&self) -> impl Iterator<Item = u32> + 'a {
         self.cells[self.kind.tallies_from()..].iter().map(|&cell| NodeType::tallied(cell))
     }
@@ -129,7 +129,7 @@ fn positive<C: FromIterator<(u16, u32)>>(kind: &NodeType, cells: &[u32]) -> C {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
-    /// Number of change logs before this one. A reader of an older log must read all nodes again.
+    /// Number of earlier change logs. A reader of an earlier log must read all nodes again.
     pub(crate) number: u64,
     /// Number of logged changes before the current trial, whose changes will be undone.
     pub(crate) settled: usize,
@@ -137,7 +137,7 @@ pub(crate) struct ChangeLog<'a> {
     pub(crate) trial: Option<u64>,
 }
 
-/// Amounts of resources: node, index of a resource on it, and amount.
+/// Amounts of resources. An entry has a node, the index of a resource on the node, and an amount.
 pub(crate) type CellLimits = Vec<(Node, u16, u32)>;
 
 impl Amounts {
@@ -207,7 +207,7 @@ impl Amounts {
         ChangeLog { nodes: &self.log, number: self.logs, settled, trial }
     }
 
-    /// Whether all of the given amounts of the nodes' resources are free.
+    /// Whether all amounts of resources in `parts` are free.
     #[must_use]
     pub fn has(&self, parts: &Parts) -> bool {
         // If several parts are of one node, the sum of their amounts is compared.
@@ -227,7 +227,8 @@ impl Amounts {
         })
     }
 
-    /// Claims free amounts. Calls `changed` with `false` for each node that was idle before.
+    /// Claims the resources of a job on its nodes. For each node that was idle before, calls
+    /// `changed` with the node and `false`.
     pub(crate) fn take(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         self.change_parts(parts, changed, |free, amount| free - amount);
     }

@@ -45,7 +45,9 @@ pub struct Site {
     speed: f64,
     free: NodeSet,
     free_nodes: u32,
-    /// Free amounts of the nodes, if jobs share nodes. The field `free` then has the idle nodes.
+    /// Free amounts of the nodes' resources; `None` if jobs do not share nodes.
+    ///
+    /// If jobs share nodes, the field `free` has only the idle nodes.
     amounts: Option<Box<Amounts>>,
 }
 
@@ -84,8 +86,7 @@ impl Site {
         self.free_nodes = amounts.free_cores() as u32;
     }
 
-    /// Free amounts of each resource of a placement that would remain if the placement were claimed
-    /// now.
+    /// For each resource that the placement uses, the amount that a claim now would leave free.
     ///
     /// Counters of running pieces are left out.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
@@ -304,8 +305,9 @@ impl Site {
         true
     }
 
-    /// Claims `count` nodes without naming them. Placements must not have claimed nodes of the
-    /// site.
+    /// Claims `count` nodes of which only the number is recorded.
+    ///
+    /// The site must not have nodes that were claimed by a placement.
     pub(crate) fn claim_count(&mut self, count: u32) -> Result<(), ClaimError> {
         let left = self.free_nodes.checked_sub(count);
         let not_free = || ClaimError::NotFree { placement: format!("of {count} processors") };
@@ -410,8 +412,9 @@ mod tests {
     }
 
     proptest! {
-        /// Compares a row, which has code of its own, with a mesh of one row, handled by the
-        /// general code.
+        /// Compares two machines after equal claims: a row of nodes, and a mesh of one such row.
+        ///
+        /// The code for rows is separate from the general code for meshes.
         #[test]
         fn a_row_is_claimed_as_a_mesh_of_one_row(
             claims in prop::collection::vec(prop::collection::vec((0_u32..72, 0_u32..40), 0..4), 1..20),

@@ -27,8 +27,9 @@ struct Run {
     key: RunKey,
     plan: Plan,
     start: Time,
-    /// Time that the job takes on its current nodes if it is alone. `left` is how much of this time
-    /// is left.
+    /// Time that the job takes on its current nodes if no other job sends messages.
+    ///
+    /// `left` is how much of this time remains.
     time: f64,
     left: f64,
     rate: f64,

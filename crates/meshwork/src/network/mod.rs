@@ -50,7 +50,7 @@ pub enum NetworkError {
          {processes}"
     )]
     Pattern {
-        /// The name of the pattern.
+        /// The name of the communication pattern.
         pattern: String,
         /// Number of processes of the job.
         processes: u64,

@@ -310,8 +310,8 @@ impl Pattern for Lists {
 
 /// Messages from every process, or from one root process, to all others.
 ///
-/// Receivers are computed, because all-to-all has about as many messages as the square of the
-/// number of processes.
+/// Receivers are computed instead of stored, because the number of all-to-all messages is about
+/// the square of the number of processes.
 struct ToOthers {
     ranks: u32,
     root: Option<u32>,

@@ -10,7 +10,7 @@ use crate::topology::{Grid, Node, Topology};
 pub struct TrafficEntry {
     /// Name, definition and parameters of the traffic pattern.
     pub about: About,
-    /// Draws or computes the destination of a packet that the given node sends.
+    /// Draws or computes the destination of a packet. The arguments include the sending node.
     to: fn(&Topology, Node, &mut Stream) -> Node,
     /// Checks that the pattern is defined on a machine; the error is one sentence.
     serves: fn(&Topology) -> Result<(), String>,
@@ -152,7 +152,7 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
     },
 };
 
-/// Number of packets of which one, on average, goes to the fixed node of the pattern `hotspot`.
+/// On average, one packet in this number goes to the fixed node of the pattern `hotspot`.
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {

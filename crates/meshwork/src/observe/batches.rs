@@ -36,7 +36,8 @@ impl Ratio {
 pub(super) struct Sums {
     /// Integrals over time of the named state variables, in the order of [`Integrand::place`].
     pub(super) areas: [f64; NAMED],
-    /// Integrals over time of functions of the machine's state that are no named state variables.
+    /// Integrals over time of further functions of the machine's state, apart from the named
+    /// variables.
     pub(super) further: Vec<f64>,
     /// Sums of numerator and denominator for each metric that is not a ratio of two integrals.
     pub(super) ratios: Vec<Ratio>,

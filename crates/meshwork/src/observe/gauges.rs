@@ -1,4 +1,4 @@
-//! Gauges: metrics that are not sums over jobs or over time, so that each observes the run itself.
+//! Gauges: metrics that are not sums over jobs or over time. Each gauge observes the run itself.
 
 use super::metrics::{Gauge, Measure, MetricEntry};
 use super::recorder::Measured;

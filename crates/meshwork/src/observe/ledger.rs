@@ -38,7 +38,7 @@ pub struct Imbalance {
     pub what: &'static str,
     /// Integral over time of the number of jobs in the system, or of the number of held processors.
     pub area: f64,
-    /// Sum over all jobs that should equal the integral.
+    /// Sum over all jobs, which should equal the integral `area`.
     ///
     /// For jobs in the system, each job adds the time that it spent in the system. For held
     /// processors, it adds its number of processors times the time for which it held them.

@@ -20,7 +20,7 @@ pub enum OwnerAttribute {
 }
 
 impl OwnerAttribute {
-    /// All attributes, in the order in which results show them.
+    /// All attributes of a job's owner, in the order in which results show them.
     pub const ALL: [OwnerAttribute; 5] = [
         OwnerAttribute::User,
         OwnerAttribute::Group,
@@ -71,8 +71,8 @@ impl OwnerAttribute {
 pub enum SizeClasses {
     /// One class for each number of requested processors that occurs.
     Exact,
-    /// One class for each power of two. It has the jobs whose number of requested processors is
-    /// rounded up to this power.
+    /// One class for each power of two. The class of a job is its number of requested processors,
+    /// rounded up to a power of two.
     PowerOfTwo,
 }
 

@@ -46,7 +46,7 @@ pub enum Event<'a> {
     /// If several jobs change at one instant, each is reported by an event. Between two of these
     /// events, two jobs may hold the same processor.
     Moved {
-        /// The job in its new state.
+        /// The running job, with its processors and rate after the change.
         running: &'a Running,
         /// Processors that the job held before the change.
         from: &'a Placement,
@@ -263,8 +263,8 @@ pub trait Observer: Send {
         true
     }
 
-    /// Whether the observer uses [`MachineState::blocked_by_shape`]. If no observer does, this
-    /// field is always `false`.
+    /// Whether the observer uses [`MachineState::blocked_by_shape`]. If no observer uses this
+    /// field, the field is always `false`.
     fn asks_what_blocks(&self) -> bool {
         true
     }

@@ -10,8 +10,8 @@ use super::metrics::{Integrand, Measure};
 pub(super) enum Reading {
     /// Index of a ratio whose numerator and denominator are summed for this metric alone.
     Ratio(usize),
-    /// Index of a numerator that is summed for this metric alone, and index of an integral over
-    /// time.
+    /// Index of a numerator, summed for this metric alone, and index of a denominator. The
+    /// denominator is an integral over time.
     OverArea(usize, usize),
     /// Indices of two integrals over time: numerator, then denominator.
     Areas(usize, usize),

@@ -55,10 +55,13 @@ const FEWEST_BEYOND: f64 = 10.0;
 
 #[derive(Default)]
 struct Kinds {
-    /// Index of the metric, state variable to integrate, and function for the wasted time of a run.
+    /// Metrics that leave out time wasted by interruptions.
+    ///
+    /// Fields: index of the metric, quantity that is integrated for its numerator, and function
+    /// that returns the time wasted in a run of a job.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
-    /// Index of each metric, with the function for the amount that a finished job adds to the
-    /// numerator.
+    /// For each metric that is a rate, its index and a function. The function returns the amount
+    /// that a finished job adds to the numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
     means: Vec<(usize, Quantity)>,
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64, Rules)>,
@@ -75,7 +78,8 @@ struct Kinds {
     /// Quantities whose quantiles are measured. Each entry also has the values of its quantity and,
     /// in the same order, the jobs to which the values belong.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
-    /// Index of each metric of evenness, with the quantity of a job and the sums by user.
+    /// Metrics of evenness: index of the metric, quantity of a job, and sums of this quantity by
+    /// user.
     evenness: Vec<(usize, Quantity, Evenness)>,
     /// Index of the metric, and function of a job's lateness. Lateness is known only after the run,
     /// so `judged` keeps the jobs until then.

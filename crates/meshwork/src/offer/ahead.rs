@@ -11,15 +11,15 @@ use crate::job::Job;
 /// free processors, only the number of free processors is copied.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// Attempt to start the job for which a site is chosen.
+    /// Attempt to start the job for which a selector chooses a site.
     ///
-    /// Trial starts of other jobs use its instant and its rule for job sizes.
+    /// A trial start of another job uses the instant and the rule for job sizes of this attempt.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }
 
 enum Then {
-    /// No job has been started on the site, so its real state is used.
+    /// The real site. The look-ahead has started no job on it.
     Same,
     /// Number of free processors left on the site, any of which a job can use.
     Free(u32),
@@ -53,7 +53,8 @@ impl<'a> Ahead<'a> {
         }))
     }
 
-    /// Starts a job, hypothetically, where it fits; `false` if the proposed nodes are not free.
+    /// Starts a job on the site of `fit`, in the hypothetical state. Returns `false` if the site
+    /// proposes no placement, or if the proposed nodes are not free.
     pub fn start(&mut self, job: &Job, fit: &SiteFit) -> bool {
         let managed = &self.sites[fit.site];
         let then = &mut self.then[fit.site];

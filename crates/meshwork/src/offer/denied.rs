@@ -19,7 +19,7 @@ pub(crate) struct Denied {
     forgetful: bool,
 }
 
-/// Maximum number of known denials of requests, and maximum number of suspected ones.
+/// Maximum number of requests in the list of known denials, and in that of suspected ones.
 const MAX_KEPT: usize = 64;
 
 impl Denied {
@@ -72,7 +72,8 @@ impl Denied {
         }
     }
 
-    /// Records a release: requests that are known to fail become suspected, or are dropped.
+    /// Records a release of nodes. Requests known to fail are then only suspected to fail, or
+    /// dropped.
     #[inline]
     pub(crate) fn released(&mut self) {
         if self.is_without_knowledge() {
@@ -86,8 +87,9 @@ impl Denied {
         }
     }
 
-    /// Takes over failed requests from another cache. If `still_true` is false, they are only
-    /// suspected to fail.
+    /// Adds the failed requests of another cache to this one.
+    ///
+    /// If `still_true` is false, they may succeed by now, and are only suspected to fail.
     pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {
         if !self.every_block {
             return;

@@ -36,7 +36,7 @@ pub struct ManagedSite {
     origin: Origin,
     stream: Stream,
     rule: ShapeRule,
-    /// Cache of conversions of requests to the kind of request that the allocator accepts.
+    /// Cache of requests, each converted to the kind of request that the allocator accepts.
     ///
     /// The value is `None` if the site cannot hold the request. Copies of the site share this
     /// cache.
@@ -44,7 +44,7 @@ pub struct ManagedSite {
     denied: Denied,
     /// Whether nodes are interchangeable: the allocator is the default one of a flat machine.
     is_uniform: bool,
-    /// Whether placements do not name their nodes.
+    /// Whether placements have only a number of nodes, and do not say which nodes these are.
     counts_only: bool,
 }
 
@@ -134,15 +134,18 @@ impl ManagedSite {
         self.origin
     }
 
-    /// Whether the site only counts free nodes; placements then always have the requested size.
+    /// Whether the site only counts free nodes. Its placements then do not say which nodes are
+    /// held, and always have the requested size.
     #[inline]
     pub(crate) fn is_counted(&self) -> bool {
         self.counts_only
     }
 
-    /// Whether a placement has the requested size and, if the allocator always keeps shapes, the
-    /// shape. If `is_promised` is set, the placement may come from a reservation and not from the
-    /// allocator. Its block may then be rotated.
+    /// Whether a placement has the size and, if the allocator always keeps shapes, the shape of a
+    /// request.
+    ///
+    /// If `is_promised` is set, the placement may come from a reservation instead of the allocator.
+    /// Its block may then be rotated.
     #[inline]
     pub(crate) fn gives_what_is_asked(
         &self,
@@ -165,9 +168,9 @@ impl ManagedSite {
         }
     }
 
-    /// Placement that the allocator chooses for a request.
+    /// Placement that the allocator chooses for a request; `None` if there is none.
     ///
-    /// If an earlier denial implies failure, the allocator is not asked.
+    /// The allocator is not queried if an earlier failure implies that the request fails.
     #[inline(always)]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
@@ -244,7 +247,9 @@ impl ManagedSite {
         self.allocator.never(form.as_deref().unwrap_or(request))
     }
 
-    /// The reason why a request for pieces does not fit now; `None` if jobs share no nodes.
+    /// Reason why a request for pieces does not fit now.
+    ///
+    /// `None` if the request is not for pieces, or if jobs share no nodes.
     pub(crate) fn shortage(&self, request: &Request) -> Option<String> {
         let amounts = self.site.amounts()?;
         match self.in_form(request)?.as_ref() {
@@ -308,15 +313,18 @@ impl ManagedSite {
         self.denied.is_known(request)
     }
 
-    /// Takes over from an older copy the requests that could not be placed. Unless `still_true` is
-    /// set, these requests are only suspected to fail.
+    /// Takes over the list of requests that an older copy of the site could not place.
+    ///
+    /// Unless `still_true` is set, these requests are only suspected to fail.
     pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }
 
-    /// Makes a copy of a site equal to its original. The allocator must depend only on the free
-    /// nodes. Requests that failed on the copy are only suspected to fail, unless `still_true` is
-    /// set. Requests that failed on the original are added.
+    /// Makes this copy of the site `original` equal to it again.
+    ///
+    /// The allocator must depend only on the free nodes. Requests that failed on the copy become
+    /// suspected to fail, or stay known to fail if `still_true` is set. Requests that failed on the
+    /// original are added.
     pub(crate) fn become_like(&mut self, original: &ManagedSite, still_true: bool) {
         self.site.become_like(&original.site);
         if !still_true {
@@ -550,7 +558,7 @@ pub struct SiteFit {
     pub free: u32,
     /// Number of processors that the job would hold.
     pub held: u32,
-    /// Speed of the site, relative to the workload's own machine.
+    /// Speed of the site, relative to the machine of the workload.
     pub speed: f64,
 }
 
@@ -626,8 +634,9 @@ impl<'a> Offers<'a> {
     }
 }
 
-/// Collects the sites on which a job fits. Each site is given with its free processors and the
-/// number that the job would hold, or `None` if it does not fit.
+/// Collects the sites on which a job fits. An item of `sites` has a site, its number of free
+/// processors, and the number of processors that the job would hold there, or `None` if it does not
+/// fit.
 fn fits<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> SiteFits {
     sites
         .enumerate()

@@ -52,13 +52,15 @@ use crate::job::Time;
 /// }
 /// ```
 pub trait Plan: Send {
-    /// Advances the plan to an instant at which it has not been used yet.
+    /// Advances the plan to the present instant, at which it has not been used yet.
     ///
-    /// The nodes of ended jobs become free, and passed starts are due now.
+    /// The nodes of ended jobs become free. Reserved starts that have passed are moved to this
+    /// instant.
     fn advance(&mut self, cluster: &Cluster<'_>);
 
-    /// Earliest reservation that delays no other; `None` if the job never fits, or starts after
-    /// `by`.
+    /// Earliest reservation that delays no other.
+    ///
+    /// `None` if the job never fits, or cannot start by the time `by`.
     fn earliest(
         &mut self,
         cluster: &Cluster<'_>,
@@ -86,7 +88,7 @@ pub trait Plan: Send {
     /// its estimate, nothing changes.
     fn compress(&mut self, cluster: &Cluster<'_>);
 
-    /// Starts jobs, in the order of addition, whose reservation is due and whose nodes are free.
+    /// Starts the jobs whose reservation is due and whose nodes are free, in the order of addition.
     fn start_due(&mut self, cluster: &mut Cluster<'_>);
 }
 
@@ -108,7 +110,8 @@ pub fn forks(cluster: &Cluster<'_>) -> Box<dyn Plan> {
     Box::new(Forks::new(cluster))
 }
 
-/// The kept plan, advanced to now; a new one if the cluster [is disturbed](Cluster::is_disturbed).
+/// Returns the plan stored in `kept`, advanced to now. Stores and returns a new plan if none is
+/// stored, or if the cluster [is disturbed](Cluster::is_disturbed).
 pub fn kept<'p>(kept: &'p mut Option<Box<dyn Plan>>, cluster: &Cluster<'_>) -> &'p mut dyn Plan {
     let plan = match kept.take() {
         Some(mut plan) if !cluster.is_disturbed() => {

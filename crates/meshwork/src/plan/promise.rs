@@ -12,8 +12,10 @@ use crate::cluster::{
 /// that misses free blocks may not find it again.
 #[derive(Default)]
 pub struct Promise {
-    /// The job with the reservation and its guard (the limits for other jobs), both from the last
-    /// pass.
+    /// Job with the reservation, and the guard of the reservation, both as of the last pass.
+    ///
+    /// A guard is a reservation with the limits that it sets to other jobs. `None` if no
+    /// reservation is kept.
     guarded: Option<(Ticket, Guard)>,
 }
 
@@ -37,7 +39,8 @@ impl Promise {
         Ok(())
     }
 
-    /// Makes the reservation of `head` for this pass, and returns the limits for other jobs.
+    /// Makes or renews the reservation of `head`, and returns the limits that protect it from other
+    /// jobs. `None` if no reservation can be made.
     pub fn renew(&mut self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<&mut Guard> {
         // Nearly always the same job had the reservation in the last pass.
         let is_renewed = match &mut self.guarded {

@@ -45,7 +45,7 @@ pub enum PoolError {
         "the ratio is {given:?}, but must have a whole number above 0 for each of the {dimensions} dimensions"
     )]
     Ratio {
-        /// The given ratio of sides, with one number for each dimension.
+        /// The refused ratio of a block's sides, as the caller stated it.
         given: Vec<u32>,
         /// Number of dimensions of the machine.
         dimensions: usize,
@@ -109,7 +109,7 @@ pub enum NamedPoolError {
     /// Error: the instant of the operation is in the past.
     #[error("`at` is {at}, but it is {now} already, and time does not go back")]
     GoneBy {
-        /// Instant of the operation.
+        /// Instant at which the operation was to be carried out.
         at: Time,
         /// Instant that the clock of the pool shows.
         now: Time,
@@ -123,7 +123,7 @@ pub enum NamedPoolError {
     /// Error: a node to be held does not exist on the machine.
     #[error("there is no node {node}, they count from 0 to {}", .nodes - 1)]
     NoNode {
-        /// Node number that was given.
+        /// Number of the node that does not exist.
         node: u32,
         /// Number of nodes of the machine.
         nodes: u32,

@@ -80,16 +80,17 @@ pub enum Answer {
     NoPlacement {
         /// Whether no placement is possible even on the empty machine.
         never: bool,
-        /// Rule that forbids the request, if not its size. If no rule forbids it and jobs share
-        /// nodes, the resources that are lacking now.
+        /// Rule that forbids the request, if `never` is true; `None` if only its size forbids it.
+        ///
+        /// If `never` is false, the resources lacking now; `None` if jobs do not share nodes.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
-    /// Numbers of named placements that [`Operation::HoldExactly`] kept, adopted and released.
+    /// Counts of the named placements that [`Operation::HoldExactly`] kept, adopted and released.
     HeldExactly {
         /// Number of placements that were held before the operation and are still held.
         kept: u32,
-        /// Number of placements that were not held before the operation.
+        /// Number of placements that are held now, but were not held before the operation.
         adopted: u32,
         /// Number of placements that were released.
         released: u32,
@@ -112,7 +113,7 @@ pub enum Answer {
 pub struct Holding {
     /// Name under which the placement is held.
     pub name: Name,
-    /// The held placement.
+    /// Placement that is held under `name`.
     pub placement: Placement,
     /// Instant of the placement's allocation.
     pub since: Time,
@@ -158,7 +159,7 @@ impl NamedPool {
         NamedPool { pool, holders: BTreeMap::new() }
     }
 
-    /// The pool that this named pool drives.
+    /// The underlying pool, which knows the held placements but not their names.
     #[must_use]
     pub fn pool(&self) -> &Pool {
         &self.pool
@@ -318,7 +319,7 @@ impl NamedPool {
         self.holders.iter().filter_map(holding).collect()
     }
 
-    /// Start and name of each named placement. The key is the number of placements made before it.
+    /// Start and name of each named placement. The key is the number of placements made earlier.
     fn tenures(&self) -> BTreeMap<u64, (Time, &Name)> {
         let mut found = BTreeMap::new();
         for (name, placement) in &self.holders {

@@ -182,7 +182,7 @@ impl Pool {
         held
     }
 
-    /// Start and number of each held placement that is equal to the given one.
+    /// Start and number of each held placement that equals `placement`.
     ///
     /// There are several if they hold equal parts of the same node.
     pub(super) fn tenures(&self, placement: &Placement) -> impl Iterator<Item = (Time, u64)> {

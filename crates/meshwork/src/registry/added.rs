@@ -42,7 +42,7 @@ impl Added {
         entry(&self.list::<E>(), name)
     }
 
-    /// Whether no entries have been added to those of this crate.
+    /// Whether the catalogue has added no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

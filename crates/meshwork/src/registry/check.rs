@@ -7,7 +7,8 @@ use super::{About, DefaultValue, EntrySource, Family, Kind, Param};
 const RESERVED: [&str; 4] = ["true", "false", "inf", "nan"];
 
 impl About {
-    /// Checks a registry entry. An error ends a sentence that begins with "cannot be added".
+    /// Checks a registry entry. The error text continues a sentence that begins with "cannot be
+    /// added".
     pub fn check(&self, lists: &dyn EntrySource, family: &Family) -> Result<(), String> {
         for name in self.aliases.iter().copied().chain([self.name]) {
             if RESERVED.contains(&name) {

@@ -213,7 +213,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Returns the origin of a component that the calling program provides.
+    /// Returns the origin of a component that the calling program provides without a registry
+    /// entry. `kind` is the word for the kind of component, such as "allocator".
     #[must_use]
     pub const fn unnamed(kind: &'static str) -> Origin {
         Origin { kind, name: "", is_standard: false }
@@ -262,7 +263,7 @@ impl EntrySource for Standard {
 }
 
 impl Family {
-    /// Returns the origin of a component, given the name of its entry in this family.
+    /// Returns the kind and name of a component for error messages, given its entry's name.
     #[must_use]
     pub fn origin(&self, name: &'static str) -> Origin {
         let is_standard = (self.entries)().iter().any(|about| about.name == name);
@@ -277,7 +278,7 @@ impl Family {
         self.find_in(&Standard, path, name)
     }
 
-    /// Variant of [`find`](Family::find) among the entries of `lists`.
+    /// Variant of [`find`](Family::find) that searches the entries of `lists`.
     pub fn find_in(
         &self,
         lists: &dyn EntrySource,

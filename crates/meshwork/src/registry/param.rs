@@ -61,7 +61,7 @@ pub enum Kind {
     Flag,
     /// The value must be one of the given words.
     Choice(&'static [&'static str]),
-    /// The value must be one of the given words, or a value of the other given kind.
+    /// The value must be one of the words, or a value of the kind that follows.
     Or(&'static [&'static str], &'static Kind),
     /// The value is free text, such as a path.
     Text,
@@ -88,7 +88,7 @@ pub enum Kind {
 /// Range of the numbers that a parameter admits.
 #[derive(Clone, Copy, Debug)]
 pub enum Range {
-    /// Numbers above 0. Numbers below [`SMALLEST`] are refused.
+    /// Positive numbers, but none below [`SMALLEST`].
     Positive,
     /// Numbers of at least 0.
     NonNegative,

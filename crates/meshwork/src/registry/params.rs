@@ -1,4 +1,4 @@
-//! Parameters of a registry entry, as read from a study, from which a component is built.
+//! Parameters of a registry entry: values read from a study, with which a component is built.
 
 use toml::{Table, Value};
 
@@ -130,7 +130,9 @@ impl Params {
         self.get_meaning(key, words).unwrap_or_else(|| panic!("no such word `{key}` is declared"))
     }
 
-    /// Returns the value that `words` assigns to the word of the parameter `key`, if any.
+    /// Returns the meaning that `words` assigns to the value of the parameter `key`.
+    ///
+    /// `None` if the parameter was omitted, or if its value is none of the words.
     #[must_use]
     pub fn get_meaning<T: Clone, const N: usize>(
         &self,

@@ -36,7 +36,8 @@ pub struct Words<T, const N: usize> {
 }
 
 impl<T, const N: usize> Words<T, N> {
-    /// Creates the list of words, in the order in which help texts and pages show them.
+    /// Creates a list of words, each with its meaning. Help texts and pages show the words in this
+    /// order.
     #[must_use]
     pub const fn new(meanings: [(&'static str, T); N]) -> Words<T, N> {
         let mut names = [""; N];
@@ -60,13 +61,14 @@ impl<T, const N: usize> Words<T, N> {
         Kind::Choice(&self.names)
     }
 
-    /// Returns the kind of a parameter that accepts these words or a value of another kind.
+    /// Returns the kind of a parameter whose value is one of these words, or a value of the kind
+    /// `other`.
     #[must_use]
     pub const fn or(&'static self, other: &'static Kind) -> Kind {
         Kind::Or(&self.names, other)
     }
 
-    /// Meaning of a word; `None` if the word is not in the list.
+    /// Value that a word of the list stands for; `None` if the word is not in the list.
     #[must_use]
     pub fn meaning(&self, word: &str) -> Option<&T> {
         self.meanings.iter().find(|(name, _)| *name == word).map(|(_, meaning)| meaning)

@@ -238,7 +238,9 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// The scenario as a table, with all defaults and no aliases; reading it gives an equal one.
+    /// The scenario as a table, with all defaults and no aliases.
+    ///
+    /// A scenario that is read from this table equals this one.
     #[must_use]
     pub fn table(&self) -> &Table {
         self.params.table()
@@ -328,7 +330,7 @@ impl Scenario {
         self.run_on(setup, jobs, observer)
     }
 
-    /// Variant of [`run`](Scenario::run) in which `act` advances the simulation from its begin on.
+    /// Variant of [`run`](Scenario::run) in which `act` advances the simulation from its beginning.
     ///
     /// # Errors
     /// The errors of `run`, and the errors of `act`.
@@ -619,7 +621,9 @@ impl Scenario {
     }
 }
 
-/// Reports a problem as a bug, because scenarios are checked when they are read.
+/// Converts a problem to an error that reports a bug.
+///
+/// Scenarios are checked when they are read, so a problem found later is a bug.
 fn bug(problem: Problem) -> RunError {
     RunError::Bug(problem.message)
 }

@@ -97,7 +97,9 @@ impl Scheduler for Folding {
 }
 
 impl Part {
-    /// Halves a free partition until each job holds its block; `None` if that is impossible.
+    /// Halves a free partition, and its halves in turn, until each block of `jobs` is one part.
+    ///
+    /// Each job then holds its block. `None` if a block is no part that halving can make.
     fn held_by(self, jobs: Vec<(JobId, Block)>, grid: &Grid) -> Option<Part> {
         let state = match &jobs[..] {
             [] => State::Free,

@@ -38,8 +38,9 @@ struct GivingUp {
     /// Largest of the sites' shortest sides; a job with a longer side is long.
     shortest: u32,
     sites: usize,
-    /// Job at the head of the queue when the scheduler last tried to start one. A job is rejected
-    /// only at its first attempt.
+    /// Last job that the scheduler failed to start from the head of the queue.
+    ///
+    /// A job is rejected only when the scheduler tries to start it for the first time.
     tried: Option<Ticket>,
 }
 

@@ -90,9 +90,10 @@ enum Threshold {
 static THRESHOLDS: Words<Threshold, 2> =
     Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
 
-/// Whether an overdue job is tried before or after the nodes of an ended job are released.
+/// Words that say whether an overdue job is tried before or after a release of nodes.
 ///
-/// `literal`, as printed in the paper, is before the release; `corrected` is after it.
+/// The nodes are those of an ended job. `literal`, as printed in the paper, is before their
+/// release; `corrected` is after it.
 static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
 
 static RATE_FROM: Words<bool, 2> = Words::new([("first_arrival", false), ("zero", true)]);

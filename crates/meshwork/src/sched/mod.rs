@@ -97,7 +97,7 @@ pub struct SchedulerEntry {
     pub serves: &'static [Wiring],
     /// Whether the scheduler plans with run time estimates.
     pub plans: bool,
-    /// Whether, with any parameters, every job starts in the end if no more jobs arrive.
+    /// Whether every job eventually starts once no more jobs arrive, whatever the parameters are.
     pub serves_all: bool,
     /// Whether the scheduler divides a machine of one site itself and resizes running jobs.
     pub malleable: bool,
@@ -159,7 +159,7 @@ impl SchedulerEntry {
         SchedulerEntry { plans, ..self }
     }
 
-    /// Sets whether every job starts in the end.
+    /// Sets whether every job eventually starts.
     #[must_use]
     pub const fn serves_all(self, serves_all: bool) -> SchedulerEntry {
         SchedulerEntry { serves_all, ..self }

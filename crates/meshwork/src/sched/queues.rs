@@ -11,7 +11,8 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Inserts all waiting jobs into queues for at least `classes` size classes.
+    /// Inserts all waiting jobs into the queues of their size classes.
+    /// There are then queues for at least `classes` size classes.
     pub(super) fn fill(&mut self, classes: usize, cluster: &Cluster<'_>) {
         self.queues.resize_with(classes.max(self.queues.len()), VecDeque::new);
         cluster.waiting().for_each(|ticket| {

@@ -166,7 +166,8 @@ impl Reserving {
     }
 }
 
-/// Number of free nodes of the first site outside the placements `kept`, which must be disjoint.
+/// Number of free nodes of the first site that are in none of the placements `kept`.
+/// The placements must be disjoint.
 fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     let site = cluster.site(0);
     let mut free = site.free_nodes();
@@ -178,7 +179,7 @@ fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     u64::from(free)
 }
 
-/// Whether a reservation of parts of nodes shares a node with the kept placement of another job.
+/// Whether a reservation of parts of nodes shares a node with `kept`, a placement for another job.
 ///
 /// Whole nodes are never kept twice.
 fn meets(cluster: &Cluster<'_>, reservation: &Reservation, kept: &Placement) -> bool {

@@ -57,11 +57,11 @@ struct Scan {
     current: usize,
     /// Number of jobs of the current class that may still start before the scan moves on.
     ///
-    /// In a gated scan, only jobs that waited when the scan reached the class may start. Otherwise
-    /// the number is `usize::MAX`.
+    /// In a gated scan, only jobs that waited when the scan reached the class may start. In a scan
+    /// that is not gated, the number is `usize::MAX`.
     admitted: usize,
-    /// Whether the last pass left no job waiting. The scan then stays at its class for the next
-    /// pass.
+    /// Whether no job was waiting after the last pass. If so, the next pass begins at the current
+    /// class.
     idle: bool,
 }
 

@@ -21,7 +21,8 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     |_| Ok(Box::new(Best(tightest))),
 );
 
-/// Site with the fewest processors left free; ties go to the faster, then to the first.
+/// Site on which the job would leave the fewest processors free. Ties go to the site with the
+/// higher speed, then to the first one.
 pub(super) fn tightest(fits: &[SiteFit]) -> Option<SiteFit> {
     let faster = |a: &SiteFit, b: &SiteFit| b.speed.total_cmp(&a.speed);
     fits.iter().min_by(|a, b| a.left().cmp(&b.left()).then_with(|| faster(a, b))).copied()

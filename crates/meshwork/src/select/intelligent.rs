@@ -66,8 +66,8 @@ struct Weighed {
     /// Equation 4: capacity that the job and the jobs behind it would use if it went to the best
     /// fit.
     tight: f64,
-    /// Score by equation 5 of the paper: `fast` / `tight`, times the ratio of the two sites'
-    /// speeds.
+    /// Equation 5: `fast` / `tight`, times the fastest site's speed divided by the speed of the
+    /// best fit.
     score: f64,
 }
 

@@ -102,7 +102,8 @@ mod tests {
     use crate::sizing::{QueueCounts, SIZINGS, Sizing};
     use crate::topology::Topology;
 
-    /// Sites for tests, with given speeds and free processors but no links, and other waiting jobs.
+    /// Flat sites for tests, with chosen speeds and free processors, and the other jobs in the
+    /// queue.
     pub(super) struct Sites {
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,

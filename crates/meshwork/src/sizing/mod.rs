@@ -15,10 +15,10 @@ use crate::job::Request;
 use crate::registry::{About, Family, Params, Problem, abouts, named};
 use crate::topology::Topology;
 
-/// Input of a sizing: a job's request, the site, and the load.
+/// Input of a sizing (a strategy that sets the sizes of jobs): a request, the site, and the load.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand<'a> {
-    /// Request of the job, converted to the form `asks`.
+    /// Request of the job, converted to the form of request that `asks` names.
     pub request: &'a Request,
     /// Form of request that the site's allocator requires.
     pub asks: Asks,

@@ -101,7 +101,7 @@ pub enum TopologyError {
          such as 4 × 4 × 8; this one has {given}"
     )]
     Twisted {
-        /// The given sides of the torus, joined by `×`.
+        /// Sides that were requested for the torus, joined by `×`.
         given: String,
     },
     /// Error: the caller gave links for a grid, whose links are known, or for a flat machine.
@@ -187,7 +187,7 @@ impl Wiring {
         }
     }
 
-    /// Whether links join neighbours in the grid of node numbers, and each point is one processor.
+    /// Whether the nodes form a grid with links between neighbours and one processor at each point.
     #[must_use]
     pub fn is_grid(self) -> bool {
         matches!(self, Wiring::Mesh | Wiring::Torus | Wiring::Hypercube)
@@ -227,7 +227,8 @@ pub struct Tiers {
 pub struct Topology {
     wiring: Wiring,
     grid: Grid,
-    /// Description in words. It contains all parameters except those in `types` and `parts`.
+    /// Description of the topology in words. It contains all parameters except those in `types` and
+    /// `parts`.
     text: String,
     tiers: Option<Tiers>,
     wires: Option<Arc<dyn Wires>>,

@@ -55,9 +55,9 @@ impl TwistedTorus {
     /// All shortest routes between two nodes, each as the signed number of steps along each
     /// dimension.
     ///
-    /// Along a short side, a route can go up or down. If it crosses the edge of a short side, it is
-    /// offset by k along every long side. A long side has length 2k, so two such offsets cancel
-    /// out. It matters only whether the number of crossings is even or odd.
+    /// Short sides have length k, long sides 2k. Along a short side, a route can go up or down. If
+    /// it crosses the edge of a short side, it is offset by k along every long side, so two
+    /// crossings cancel out. It matters only whether the number of crossings is even or odd.
     fn shortest(&self, from: Node, to: Node) -> Vec<SmallVec<[i64; 4]>> {
         let k = i64::from(self.k);
         let (a, b) = (self.grid.coordinates(from), self.grid.coordinates(to));

@@ -74,7 +74,7 @@ impl NodeType {
         cells
     }
 
-    /// Number of running pieces that a tally stands for. `cell` is the value of the tally.
+    /// Number of running pieces of jobs that a tally counts if its value is `cell`.
     #[must_use]
     pub fn tallied(cell: u32) -> u32 {
         TALLY - cell

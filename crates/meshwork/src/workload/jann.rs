@@ -76,10 +76,12 @@ const CLASS: &[Param] = &[
         .help("their third moment, times the mean, over the square of the second"),
 ];
 
-/// A class of job sizes as measured in a log. The first number is the largest size of the class.
-/// The second number is the share of the class's jobs that have this largest size. The first array
-/// has the moments of the times between arrivals, and the second array the moments of the run
-/// times. Moments are the mean, the coefficient of variation and the normalized third moment.
+/// Measurements of one class of job sizes in a log: two numbers and two lists of moments.
+///
+/// The first number is the largest size of the class, and the second is the share of the class's
+/// jobs that have this size. The first list has the moments of the times between arrivals, and the
+/// second list has those of the run times. Moments are the mean, the coefficient of variation and
+/// the normalized third moment.
 type Measured = (u32, f64, [f64; 3], [f64; 3]);
 
 /// The CTC SP2 from June 26 to September 12, 1996: 17,826 jobs of up to 322 processors. The paper

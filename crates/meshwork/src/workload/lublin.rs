@@ -147,7 +147,9 @@ const INTERACTIVE: Class = Class {
 const FITTED_SIZE: f64 = 7.0;
 
 impl Class {
-    /// Returns the class with values of a study, and with sizes scaled to `processors` processors.
+    /// Returns the class with the parameters of the study.
+    ///
+    /// Omitted parameters have fitted values, of which sizes are scaled to `processors` processors.
     fn fitted(&self, params: &Params, processors: u32) -> Result<Class, Problem> {
         let own = |key: &str, fit: f64| params.get_number(key).unwrap_or(fit);
         let sizes = &self.sizes;
@@ -222,9 +224,9 @@ const MAX_LOG_GAP: f64 = 13.0;
 const MAX_LOG_RUN_TIME: f64 = 12.0;
 
 /// Arrivals of one class of jobs, more frequent in busy hours. Each half hour of the day has a
-/// weight, which is 1 on average. The drawn time between two arrivals is a sum of weights. To find
-/// the next arrival, the clock passes half hours until their weights add up to the drawn sum. A
-/// half hour that is passed only in part counts with this part of its weight.
+/// weight, which is 1 on average. The time to the next arrival is drawn as a sum of weights. The
+/// clock then advances until the weights of the half hours that it passes add up to the drawn sum.
+/// A half hour that is passed only in part counts with this part of its weight.
 struct Arrivals {
     gap: Gamma,
     weights: [f64; 48],

@@ -161,10 +161,10 @@ impl WorkloadContext<'_> {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A problem in the study.
+    /// Error: a key or value of the study is wrong.
     #[error(transparent)]
     Problem(#[from] Problem),
-    /// A problem in the workload's input.
+    /// Error: the workload's input, such as a log, cannot be read or is wrong.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
 }

@@ -54,8 +54,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .ends(false);
 
-/// Function that gives shapes of blocks with weights, for a machine of a given number of
-/// processors.
+/// Function that returns shapes of blocks, each with its weight. The argument is the machine's
+/// number of processors.
 type Weighed = fn(u32) -> Vec<([u32; 3], f64)>;
 
 static MIXES: Words<Weighed, 2> = Words::new([("tpuv4_2022", |_| tpu_v4_2022()), ("rfold", rfold)]);

@@ -16,7 +16,7 @@ use super::{BuildError, Submission, Submissions, WorkloadContext, WorkloadEntry,
 /// Maximum number of jobs that the parameter `from` may skip before the run fails.
 const MAX_PASSED_OVER: u64 = 10_000_000;
 
-/// Parameters that every workload has in addition to its own.
+/// Parameters that all workloads have in common. Each workload may have further ones.
 pub(super) const PARAMS: &[Param] = &[
     Param::new("from", Kind::Number(Range::NonNegative))
         .absent("from the first job on")
@@ -212,7 +212,8 @@ fn with_deadline(mut item: Submission, factor: f64) -> Submission {
     item
 }
 
-/// Checks for contradictions before a file is opened; returns the `split_above` limit, if any.
+/// Checks the parameters for contradictions, before a file is opened. Returns the limit
+/// `split_above`, if any.
 fn check(
     ends: bool,
     params: &Params,

@@ -92,7 +92,7 @@ impl Plain {
         (x + self.sides[0] * (y + self.sides[1] * z)) as usize
     }
 
-    /// Number of free nodes, where a node at two positions counts twice.
+    /// Number of positions whose node is free; a node at two positions counts twice.
     fn idle(&self, free: &BTreeSet<u32>) -> usize {
         self.cells.iter().flatten().filter(|node| free.contains(node)).count()
     }
@@ -194,7 +194,8 @@ fn best_anchor(
     best.map(|best| (best.nodes, best.entry))
 }
 
-/// One or two tori. Some positions have no node, and some nodes are at two positions.
+/// Random machine of one or two tori. Some positions have no node, and some nodes have two
+/// positions.
 fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
     let mut pick = |most: u64| rng.below(most) as u32;
     let mut toruses = Vec::new();

@@ -76,7 +76,7 @@ const FORBIDDEN: &[&str] = &[
 /// Proper names that may begin a description of a parameter; others begin in lower case.
 const PROPER: &[&str] = &["Poisson", "Weibull", "Erlang", "Lublin", "Gray", "TOML", "SWF", "EASY"];
 
-/// Only source file, without extension, that may use the random number generator.
+/// Name, without extension, of the only source file that may use the random number generator.
 const GENERATOR: &str = "rng";
 
 /// Names that two public types share, each with both meanings. All other names are unique.

@@ -10,7 +10,8 @@ use meshwork::network::traffic::{Carried, Offered, TRAFFIC, carry};
 use meshwork::network::wormhole::{Preset, WormholeConfig};
 use meshwork::topology::Topology;
 
-/// Carried load, latency with and without the source queue, and routers that a packet visits.
+/// Results of BookSim at one load. They are the carried load, the latency with and without the
+/// source queue, and the number of routers that a packet visits.
 type Point = (f64, f64, f64, f64);
 
 struct Network {

@@ -32,7 +32,8 @@ use meshwork::topology::Topology;
 use meshwork::workload::NoInputs;
 use toml::{Table, Value};
 
-/// Checks all entries of one kind on two threads. Returns the numbers of cases.
+/// Checks all entries of one kind on two threads. Returns how much was tried, and panics at the
+/// first violated rule.
 fn hold<E: Named + Sync>(
     entries: &[&'static E],
     check: fn(&Catalogue, &str) -> Result<Tried, Finding>,
@@ -183,7 +184,8 @@ impl Allocator for Wrong {
 
 /// Checks first fit with one deliberate fault, and returns the error message.
 ///
-/// The entry declares the property `finds` that is given here; all else is declared like first fit.
+/// The checked entry declares the property `finds` with the value of the second argument. All its
+/// other properties are those of first fit.
 macro_rules! wrong {
     ($fault:ident, $finds:ident) => {{
         use meshwork::alloc::block::first_fit;

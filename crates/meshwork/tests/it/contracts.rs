@@ -43,7 +43,7 @@ impl Allocator for Gives {
     }
 }
 
-/// Catalogue with the allocator `mine`: first fit with modified placements.
+/// Catalogue with the allocator `mine`: first fit, with placements that `$instead` makes wrong.
 macro_rules! giving {
     ($instead:expr) => {{
         static ENTRY: AllocatorEntry = first_fit::ENTRY
@@ -73,7 +73,7 @@ fn error(catalogue: &Catalogue, parts: &[(&str, &str)]) -> RunError {
     scenario(catalogue, parts).run(0, &NoInputs, &mut ()).expect_err("the run ends with an error")
 }
 
-/// Kind and name of the strategy that an error blames, the job, and the message.
+/// Facts of a strategy error: kind and name of the blamed strategy, the job, and the message.
 fn culprit(error: RunError) -> (&'static str, &'static str, Option<JobId>, String) {
     let sentence = error.to_string();
     assert!(!sentence.contains("bug"), "{sentence}");

@@ -14,7 +14,7 @@ use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Allocators whose placements no drawing of one block can show, because they fold or split blocks.
+/// Allocators whose placements cannot be drawn as one block, because they fold or split blocks.
 ///
 /// Their tests are in rfold.rs and reconfigurable.rs.
 const REJOINED: [&str; 4] = ["folding", "reconfigurable_blocks", "rfold", "reconfigurable"];
@@ -100,7 +100,7 @@ fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     (entry.build)(&params, topology).unwrap()
 }
 
-/// Drawing with the proposed placement for a request.
+/// Drawing of a machine with the placement that the allocator proposes; `none` without one.
 fn answer(mut allocator: Box<dyn Allocator>, drawn: &Drawn, request: &Request) -> String {
     // Claims are replayed one by one. The allocator is told of each claim while the site has only
     // the claims up to it.

@@ -96,7 +96,7 @@ impl Machine {
     }
 }
 
-/// Subcube from its text in papers, such as `0*1`.
+/// Parses a subcube in the notation of papers, such as `0*1`.
 fn cube(text: &str) -> Subcube {
     let bits = |mark: char| text.chars().fold(0, |bits, c| bits << 1 | u32::from(c == mark));
     Subcube { base: bits('1'), mask: bits('*') }
@@ -540,7 +540,7 @@ fn prime_cube_graph_is_its_definition() {
     }
 }
 
-/// If some nodes of a prime cube are claimed, the largest subcubes of its other nodes replace it.
+/// Tests that after a claim in a prime cube, the largest subcubes of its other nodes replace it.
 ///
 /// A prime cube is a free cube that lies in no larger free cube. So a subcube that lies in another
 /// prime cube is dropped.

@@ -136,7 +136,9 @@ impl Accounts {
         }
     }
 
-    /// Computes the energy up to the end of the run, and compares all sums with the run's metrics.
+    /// Brings the sums up to the end of the run, and compares them with the run's metrics.
+    ///
+    /// The sums are the energy, the time asleep and the number of wake-ups.
     fn settle(&mut self, outcome: &Outcome, what: &str) {
         let Some(begun) = self.begun else { return };
         let end = outcome.end;

@@ -299,7 +299,7 @@ fn jobs(jobs: &[(f64, u32, f64, f64)]) -> Vec<Job> {
 /// Start of the current outage of each node that is out of service.
 type Outages = Arc<Mutex<BTreeMap<Node, Time>>>;
 
-/// Scheduler that compares the outages which it sees among busy nodes with the observed outages.
+/// Scheduler that checks the outages listed among busy nodes against those that were observed.
 struct Comparing {
     scheduler: Box<dyn Scheduler>,
     begins: Outages,
@@ -609,7 +609,7 @@ fn queues_with_breakdowns_are_those_of_theory() {
     }
 }
 
-/// Mean time of work that begins anew after each failure, including repairs.
+/// Mean time to finish `work` that begins anew after each failure, including the repair times.
 fn without_failure(work: f64, mtbf: f64, repair: f64) -> f64 {
     (mtbf + repair) * (libm::exp(work / mtbf) - 1.0)
 }

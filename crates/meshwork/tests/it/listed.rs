@@ -24,7 +24,7 @@ const WRITTEN: usize = 40;
 
 const DECISIONS: usize = 1600;
 
-/// Consecutive sets of nodes with the given sizes, and the number of all nodes.
+/// Number of all nodes, and consecutive sets of nodes with the sizes `counts`.
 fn cut(counts: &[u32]) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let part = |&count: &u32| {

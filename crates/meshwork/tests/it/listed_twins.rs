@@ -34,8 +34,8 @@ type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 
 /// Compares a rule with its definition on random jobs and states of one machine.
 ///
-/// Deliberate misreadings of the definition that lead to other nodes are removed from the list of
-/// undetected ones.
+/// `untold` has deliberate misreadings of the definition that are not detected yet. A misreading
+/// that leads to other nodes than the definition is removed from `untold`.
 fn agree(
     name: &str,
     count: u32,
@@ -228,10 +228,10 @@ fn rings_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// Random tree, in one form for the tested rule and in another form for its slow definition.
+/// Random tree: number of nodes, list for the tested rule, and machine for the slow reference.
 ///
 /// The leaf switches are created first. The switches of each level are then joined in groups of up
-/// to three.
+/// to three; the last level may join all of them.
 fn random_tree(rng: &mut Stream) -> (u32, Vec<Below>, list_twins::tree::Machine) {
     let count = 3 + rng.below(10) as usize;
     let (nodes, leaves) = parts(&vec![2 + rng.below(6) as u32; count], rng.below(2) == 0, rng);

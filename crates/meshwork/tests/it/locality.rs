@@ -102,7 +102,9 @@ fn by_definition(name: &str, free: &[Node], topology: &Topology, wanted: usize) 
     }
 }
 
-/// Smallest number of parts of a machine that have enough free nodes, by trying all sets of parts.
+/// Smallest number of parts of a machine that together have enough free nodes.
+///
+/// It is found by trying all sets of parts.
 fn fewest(free: &[Node], size: u32, wanted: usize) -> usize {
     let counts: Vec<usize> = by_part(free, size).into_values().map(|nodes| nodes.len()).collect();
     (0_u32..1 << counts.len())

@@ -219,7 +219,7 @@ fn jobs_of(workload: &str) -> Vec<Job> {
     .collect()
 }
 
-/// If size classes are measured on the log, the workload `jann` draws nearly its default jobs.
+/// Tests that `jann` draws nearly its default jobs from size classes measured on the log.
 ///
 /// The default classes were measured in the same way. The measured jobs are those from June 26,
 /// 17:06, to September 12, 1996.
@@ -273,7 +273,7 @@ fn the_classes_of_jann_are_measured_on_the_log() {
     assert!(all > 9_900 && same as f64 > 0.98 * all as f64, "{same} of {all}");
 }
 
-/// In a log and in a model of it, 20 requested times cover 89 of 100 jobs.
+/// In a log and in a model of it, the 20 most frequent requested times cover 89 of 100 jobs.
 ///
 /// The longest requested time is also the most frequent one. The model was made from this log and
 /// three others.

@@ -16,7 +16,7 @@ fn policies() -> impl Iterator<Item = &'static str> {
     SCHEDULERS.iter().filter(|s| s.malleable).map(|s| s.about.name)
 }
 
-/// Nodes of each job after each instant, ends of jobs, and processor time given to jobs.
+/// Observer that records job sizes over time, ends of jobs, and held and idle processor time.
 #[derive(Default)]
 struct Watch {
     holding: std::collections::BTreeMap<JobId, u32>,

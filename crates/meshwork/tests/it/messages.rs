@@ -160,7 +160,7 @@ fn jobs_slow_each_other_where_their_messages_share_links() {
 
 /// Two jobs share a link and send over it all the time.
 ///
-/// So each job takes as many cycles as both jobs have flits.
+/// So each job takes as many cycles as the two jobs together have flits.
 #[test]
 fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
     let (messages, flits) = (100, 64);
@@ -258,7 +258,9 @@ fn a_job_without_messages_ends_as_it_starts() {
     }
 }
 
-/// A job that starts between two cycles waits, so no network runs ahead of arrivals.
+/// A job that starts between two cycles begins to send messages in the next cycle.
+///
+/// So a network is never simulated beyond the next arrival.
 #[test]
 fn a_start_between_two_cycles_waits_for_the_next_one() {
     let text = "machine = { topology = 'mesh', dims = [8, 1] }\nallocator = 'naive'

@@ -21,7 +21,7 @@ use meshwork::select::SELECTORS;
 use meshwork::sizing::SIZINGS;
 use meshwork::topology::Grid;
 
-/// State before each pass, running jobs after it, and next wake-up.
+/// For each pass: the state before it, the running jobs after it, and the next wake-up.
 type Taken = Arc<Mutex<Vec<(PlanState, Vec<HeldNodes>, Option<Time>)>>>;
 
 /// Records the state before and after each pass of another scheduler.
@@ -124,7 +124,7 @@ fn policy(text: &str) -> Option<Scenario> {
     Scenario::read(&table).ok()
 }
 
-/// Parameters with which schedulers carry more memory from one plan to the next.
+/// Schedulers with parameters that make them carry more memory from one plan to the next.
 const PARAMETERS: [(&str, &str); 17] = [
     ("priority", "weights = { age = 1, size = 3, fair_share = 9 }, half_life = 100, max_age = 50"),
     ("priority", "queues = [{ name = 'q1', priority = 2 }], preempt = 'requeue'"),
@@ -282,7 +282,7 @@ fn selectors_sizings_and_passes_decide_as_in_the_run() {
     assert!(rest.len() >= 12, "{rest:?}");
 }
 
-/// A plan that gets a memory of another state uses this memory or returns an error.
+/// A plan that gets the memory of another state uses it or returns an error. It does not panic.
 #[test]
 fn memories_of_other_states_do_no_harm() {
     let machine = "machine = { topology = 'torus', dims = [4, 4] }";

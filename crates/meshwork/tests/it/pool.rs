@@ -32,7 +32,7 @@ fn ops() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Every allocator on every machine that it serves, with the text of each pool.
+/// Pool of every allocator on every machine that it serves, each with its text in TOML.
 fn pools() -> Vec<(String, Pool)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {
@@ -164,7 +164,9 @@ fn pairs() -> Vec<(String, Pool, Pool)> {
     texts.into_iter().filter_map(pair).collect()
 }
 
-/// Result of an operation as text. `Release` gives the index of a held placement.
+/// Applies an operation to the pool, and returns the result as text.
+///
+/// The number in `Release` selects one of the held placements.
 fn answer(pool: &mut Pool, op: &Op) -> String {
     let held: Vec<Placement> = pool.held().cloned().collect();
     match op {

@@ -322,7 +322,9 @@ struct Rules {
     /// For each stopped job, its run time so far, and its placement when it was last stopped.
     ran: BTreeMap<JobId, (f64, Placement)>,
     stops: u32,
-    /// Present instant and, for every job stopped at this instant, the rank of the job's queue.
+    /// Present instant, and the queue ranks of jobs that were stopped at this instant.
+    ///
+    /// The next start empties the list, because jobs are stopped to make space for it.
     now: (Time, Vec<u32>),
 }
 

@@ -45,7 +45,8 @@ fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
     }
 }
 
-/// Nodes that the allocator should give a box, by trying all cubes and parts of cubes.
+/// Expected nodes of a box, found by trying all cubes and parts of cubes. `None` if the box does
+/// not fit.
 fn by_definition(pool: &Pool, side: u32, is_static: bool, sides: &[u32]) -> Option<Vec<u32>> {
     let (site, grid) = (pool.site(), pool.site().grid());
     let dimensions = sides.len();

@@ -69,7 +69,7 @@ impl Definition<'_> {
         self.fits(free, wanted).into_iter().min_by_key(key)
     }
 
-    /// Jobs behind the first waiting job that can start if that job goes to site `on`.
+    /// Jobs that can start behind the first waiting job, after this one has started on site `on`.
     ///
     /// Returns their number and their capacity, which is processors times the speed of the site.
     fn others(&self, free: &[u32], wanted: u32, on: usize, queue: &[u32]) -> (u32, u64) {

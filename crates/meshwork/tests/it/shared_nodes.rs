@@ -13,7 +13,9 @@ use meshwork::observe::{Event, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// Node with its type, free memory, free `other`, free cores by island, and free share of each GPU.
+/// State of a node: its type and its free resources.
+///
+/// Cores are counted by island. Each GPU has a free share.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) kind: usize,
@@ -141,7 +143,9 @@ impl Node {
     }
 }
 
-/// Puts `wanted` pieces on the nodes `among`, filling one node after the other.
+/// Distributes `wanted` pieces over the nodes `among`; the nodes are filled one after another.
+///
+/// Returns the number of pieces for each node that gets some; `None` if not all pieces fit.
 fn fill(
     nodes: &[Node],
     among: &[usize],
@@ -370,8 +374,9 @@ impl<'a> Naive<'a> {
         self.windows.iter().filter(hinders).flat_map(|window| window.nodes.clone()).collect()
     }
 
-    /// Copy of the nodes in which nothing is free outside the job's partition or on the nodes
-    /// `closed`.
+    /// Copy of the nodes with nothing free on the nodes that a job cannot use.
+    ///
+    /// These are the nodes outside of its partition and the nodes `closed`.
     fn without(&self, nodes: &[Node], job: usize, closed: &[usize]) -> Vec<Node> {
         let owner = self.jobs[job].owner.as_ref();
         let inside = owner
@@ -423,7 +428,7 @@ impl<'a> Naive<'a> {
         true
     }
 
-    /// Notes the start of a job that holds these resources.
+    /// Records the start of a job that gets the resources `held`.
     fn begin(&mut self, job: usize, now: f64, held: Held) {
         let nodes: BTreeSet<usize> = held.iter().map(|(node, ..)| *node).collect();
         self.starts.push((job, now, nodes.into_iter().collect()));
@@ -762,7 +767,9 @@ fn every_scheduler_of_shared_nodes_serves_every_job() {
     assert!(outcomes.len() > 5 && outcomes.iter().all(|finished| *finished == outcomes[0]));
 }
 
-/// Records starts with their nodes. It fails if a resource is ever taken twice.
+/// Observer that records the start and the nodes of each job.
+///
+/// It panics if jobs together hold more of a resource than a node has.
 #[derive(Default)]
 pub(crate) struct Starts {
     pub(crate) starts: Vec<(usize, f64, Vec<usize>)>,
@@ -899,7 +906,7 @@ pub(crate) fn of_pieces(number: u64, at: f64, pieces: Pieces, runtime: f64) -> J
     Job::new(number, Time::new(at), Request::pieces(pieces), runtime)
 }
 
-/// Jobs numbered from 0, given as arrival, request and run time.
+/// Jobs numbered from 0. Each job is given as a tuple of arrival, request and run time.
 fn numbered(jobs: &[(f64, Pieces, f64)]) -> Vec<Job> {
     let job = |((at, pieces, runtime), number): (&(f64, Pieces, f64), u64)| {
         of_pieces(number, *at, pieces.clone(), *runtime)
@@ -907,7 +914,9 @@ fn numbered(jobs: &[(f64, Pieces, f64)]) -> Vec<Job> {
     jobs.iter().zip(0..).map(job).collect()
 }
 
-/// Job number, start and nodes of jobs that are given as arrival, request and run time.
+/// Runs jobs, and returns the job number, the start and the nodes of each start.
+///
+/// A job is given as a tuple of arrival, request and run time.
 fn starts(rest: &str, jobs: &[(f64, Pieces, f64)]) -> Vec<(usize, f64, Vec<usize>)> {
     observed(&shared(rest), numbered(jobs), Starts::default()).1.starts
 }
@@ -932,7 +941,9 @@ fn a_gang_waits_for_one_node_although_enough_gpus_are_free_in_all() {
     assert_eq!(starts("order = 'least_allocated'", &spread).last().unwrap().1, 1.0);
 }
 
-/// Placement of a job on the only site, which then holds it; `None` if the job does not fit now.
+/// Places a job with the requested `pieces` on the only site; `None` if it does not fit now.
+///
+/// The site then holds the returned placement.
 fn claimed(facility: &mut Facility, pieces: Pieces) -> Option<Placement> {
     let job = of_pieces(1, 0.0, pieces, 1.0);
     let placement = facility.propose_at(0, &job, Time::ZERO)?.placement;
@@ -1062,7 +1073,7 @@ fn other_allocators_are_asked_for_nodes_on_which_pieces_fit() {
     assert_eq!(counts, [1, 2]);
 }
 
-/// An allocator of blocks finds blocks of nodes on each of which a piece fits.
+/// An allocator of blocks finds a block if a piece of the job fits on each of its nodes.
 #[test]
 fn blocks_are_made_of_nodes_on_which_pieces_fit() {
     let machine = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }";

@@ -491,7 +491,7 @@ fn jobs_of_whole_nodes(rng: &mut Stream) -> Vec<Job> {
 const OF_ONE_CORE: &str = "machine = { topology = 'flat', processors = 12, nodes = [{ type = 'a', cpu = 1, gpu = 1 }] }\n\
                            allocator = 'naive'\norder = 'first'\n";
 
-/// Power of a node of one core and one GPU, with a cap of seven busy nodes.
+/// Power of a node with one core and one GPU. The power cap lets seven nodes be busy.
 const OF_A_NODE: &str = "energy = { idle = 11, busy = 103, cap = 826 }";
 /// Power of a core and of a GPU of a node whose total power is `OF_A_NODE`.
 const OF_ITS_PARTS: &str =

@@ -22,7 +22,7 @@ const A: Kind = ("a", [8, 100, 4, 2, 3]);
 const B: Kind = ("b", [12, 60, 0, 1, 0]);
 const C: Kind = ("c", [16, 300, 2, 1, 1]);
 
-/// Type of a node, stated independently of the machine's table.
+/// Type of a node, as the test expects it. It is not read from the table `machine`.
 fn kind(site: usize, node: u32) -> Kind {
     match (site, node) {
         (0, 0..12) if node % 4 == 3 => B,
@@ -462,8 +462,9 @@ fn metrics_of_two_sites_by_hand() {
     assert_eq!(watts.0, [(0.0, 5.0, three), (5.0, 10.0, both)]);
 }
 
-/// With a given load, random jobs arrive at several sites as at one site with the nodes of all of
-/// them.
+/// The load of random jobs is relative to the nodes of all sites together.
+///
+/// On several sites, jobs arrive as on one site with the same total number of nodes.
 #[test]
 fn the_load_is_of_the_nodes_of_all_sites() {
     let arrivals = |machine: &str| {

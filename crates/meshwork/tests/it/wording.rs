@@ -140,7 +140,10 @@ fn comment_start(line: &str) -> Option<usize> {
     None
 }
 
-/// First comment line, and the lines that directly follow it with the same mark.
+/// First block of comment lines in a list that is not empty.
+///
+/// The lines of a block are adjacent and have the same mark, such as `///`. A line that is not a
+/// doc comment is a block by itself.
 fn block_from(comments: &[Comment]) -> &[Comment] {
     let follows = |pair: &[Comment]| {
         pair[1].line == pair[0].line + 1 && pair[1].mark == pair[0].mark && pair[0].is_doc

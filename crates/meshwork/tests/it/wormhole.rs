@@ -10,7 +10,7 @@ use meshwork::network::wormhole::{
 use meshwork::topology::{Node, Topology};
 use proptest::prelude::*;
 
-/// Sends given packets, and records when each was delivered.
+/// Source of prepared packets. It also records when each packet was delivered.
 struct Script {
     queues: Vec<VecDeque<Message>>,
     deliveries: Vec<Option<Delivery>>,

@@ -184,7 +184,7 @@ fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     text
 }
 
-/// Text of two tables: columns of job tables, and columns that only per-job output has.
+/// Two tables for the manual: columns of job tables, and columns of per-job output only.
 fn columns() -> String {
     let mut text = "\n## Columns\n\n\
          Times are on the clock of `submit`. A field of a log says the same as the column beside it.\n\n\

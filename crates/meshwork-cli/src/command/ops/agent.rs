@@ -21,10 +21,10 @@ use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Name of the file in the agent's folder to which the agent logs its events.
+/// Name of the event log, a file in the agent's folder.
 ///
-/// `HEARTBEAT` and `OFF` (the kill switch) name two further files in this folder. `AGENT` is the
-/// default name of the folder, and the name of the agent's lock file.
+/// `HEARTBEAT` and `OFF` (the kill switch) are the names of two further files in this folder.
+/// `AGENT` is the default name of the folder, and the name of the agent's lock file.
 const LOG: &str = "log.jsonl";
 const HEARTBEAT: &str = "heartbeat";
 const OFF: &str = "off";
@@ -174,9 +174,11 @@ fn tell(out: &mut Output, event: &Json) -> Result<(), Stop> {
     }
 }
 
-/// Opens or closes the parking partition, and sets or removes the kill switch.
+/// Opens the parking partition and sets the agents' kill switch, or closes it and removes the
+/// switch.
 ///
-/// While the partition is open, Slurm itself starts the jobs in it.
+/// While the partition is open, Slurm itself starts the jobs in it. While the kill switch is set,
+/// agents place no jobs.
 fn switch(
     out: &mut Output,
     asked: &ops::Agent,

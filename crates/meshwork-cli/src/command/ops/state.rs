@@ -51,7 +51,7 @@ fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<
     read_slurm(asked, job).map(|state| Named::Slurm(Box::new(state)))
 }
 
-/// Seconds after the end of a history during which the history's last second is shown instead.
+/// Maximum number of seconds after the end of a history for which its last second is shown.
 const LATE: i64 = 3600;
 
 /// Selected instant of a site's history, in seconds since 1970.
@@ -122,7 +122,9 @@ pub(super) fn warn_of_unmodelled(folder: &Folder) {
     }
 }
 
-/// End of a sentence on the state of a job that does not wait at an instant, from its history.
+/// End of a sentence on a job that does not wait at the instant `at`, such as `: it ended at …`.
+///
+/// It tells the job's state by the history, and is empty if the history does not show it.
 pub(super) fn whereabouts(folder: &Folder, job: &str, at: i64, clock: &LocalClock) -> String {
     let stays = || folder.history.stays.iter().filter(|stay| stay.id == job);
     let is_known = |stay: &&JobRecord| stay.queued().is_some_and(|queued| queued <= at);

@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    /// Checks the state against a list of holders that is kept up to date by the answers alone.
+    /// Compares the state with a list of holders that the test derives from the answers alone.
     #[test]
     fn after_any_lines_the_answers_and_the_state_agree() {
         for machine in ["topology = 'mesh', dims = [6, 4]", "topology = 'flat', processors = 24"] {

@@ -22,8 +22,10 @@ const FORMAT: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub(super) struct Saved {
     format: u32,
-    /// Letter of each holder, in the order of the holders' names, and then the letter assigned
+    /// Letters of the placements, in the order of the names in `state`, then the letter assigned
     /// last.
+    ///
+    /// The letter of a placement without a name is `#`.
     letters: String,
     pub(super) state: NamedPoolState,
 }
@@ -54,7 +56,9 @@ impl Saved {
             .map_err(|error| format!("{from} is none that this command has given: {error}"))
     }
 
-    /// Number of placements with each letter, and the letter of each named placement.
+    /// Letters that stand for placements, and the letter of each named placement.
+    ///
+    /// The first result has the number of placements with each letter.
     pub(super) fn letters(&self) -> Result<(Letters, BTreeMap<Name, char>), String> {
         let wrong = || format!("the snapshot is damaged: its letters are {:?}", self.letters);
         let mut given = self.letters.chars();

@@ -30,7 +30,7 @@ use view::View;
 /// Maximum number of lines of a frame: more than any screen has, and small enough for 16 bits.
 const MAX_LINES: usize = 1000;
 
-/// Events between two frames on a terminal that cannot move its cursor.
+/// Number of events between two frames on a terminal that cannot move its cursor.
 const EVERY: u64 = 100;
 
 /// Shows a run on the terminal. On request, or without a terminal, prints frames of text instead.

@@ -25,13 +25,13 @@ pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Target {
-    /// Instant after the given number of events.
+    /// Instant after this number of events since the beginning of the run.
     Event(u64),
     /// Instant after all events up to and including this time.
     Time(Time),
 }
 
-/// State of a run's next event: its time, not yet computed, or none because the run is over.
+/// Next event of a run: at a known time, not computed yet, or none because the run is over.
 enum Upcoming {
     At(Time),
     /// The next event is not computed yet.

@@ -50,7 +50,7 @@ impl Scratch {
         Scratch(tempfile::tempdir().unwrap())
     }
 
-    /// Folder with one file.
+    /// Creates a temporary folder with one file.
     pub(crate) fn with(name: &str, text: impl AsRef<[u8]>) -> Scratch {
         let folder = Scratch::new();
         put(&folder, name, text);
@@ -72,7 +72,7 @@ impl AsRef<Path> for Scratch {
     }
 }
 
-/// Writes a file of a folder.
+/// Writes a file into a folder.
 pub(crate) fn put(
     folder: &(impl AsRef<Path> + ?Sized),
     name: impl AsRef<Path>,
@@ -88,7 +88,7 @@ pub(crate) fn read(folder: &(impl AsRef<Path> + ?Sized), name: impl AsRef<Path>)
 
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// Words of the command; empty if a test started it in its own way.
+    /// Text of the command with its arguments; empty if the test itself ran the command.
     #[expect(dead_code, reason = "messages of failed tests print it")]
     asked: String,
     /// Exit status; `None` if a signal ended the command.
@@ -98,7 +98,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// Fails the test if the exit status is another one.
+    /// Fails the test unless the exit status is `status`.
     #[track_caller]
     pub(crate) fn ended(self, status: i32) -> Said {
         assert_eq!(self.status, Some(status), "{self:?}");

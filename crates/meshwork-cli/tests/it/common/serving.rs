@@ -12,7 +12,7 @@ use super::{command, examples};
 
 /// Settings with which a study runs long enough for tests of its page.
 pub(crate) const LONG: [&str; 2] = ["measure.jobs=60000", "replications=40"];
-/// Settings that make a study end at once.
+/// Settings that make a study end almost immediately.
 pub(crate) const SHORT: [&str; 2] = ["measure.jobs=700", "replications=2"];
 
 pub(crate) fn arguments<'a>(

@@ -273,7 +273,8 @@ impl Slurm {
         self.home.path()
     }
 
-    /// Command of Slurm or `meshwork` that talks to this Slurm.
+    /// Creates a command that runs `program` (of Slurm, or `meshwork`) with the files of this
+    /// Slurm.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command

@@ -88,7 +88,8 @@ fn deadly(parked: &Parked) {
     fs::set_permissions(folder.join("scontrol"), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Agent that is killed at its next update; `at` is `before` or `after`.
+/// Starts an agent that is killed at its next update. `at` says whether it is killed `before` or
+/// `after` the update.
 fn doomed(parked: &Parked, at: &str) -> Killable {
     fs::write(parked.slurm.home().join("die"), at).unwrap();
     agent(&parked.slurm, &["--commands", "commands"])

@@ -131,7 +131,9 @@ pub struct ChoiceOutcome {
     pub clark_yang: Option<u64>,
     pub validation_runs: u64,
     pub gains: Vec<Gain>,
-    /// Whether the caller stopped everything before the winner of the race was measured again.
+    /// Whether the caller stopped the choice before it was complete.
+    ///
+    /// The choice is complete once the race has ended and its winner has been measured again.
     pub is_stopped_early: bool,
     /// Whether runs are kept in a folder, so that the same command continues a stopped choice.
     pub is_kept: bool,
@@ -397,8 +399,9 @@ fn nobody(raced: &Raced<'_>, race: &Race, stopped: RaceEnd) -> Option<String> {
     })
 }
 
-/// Number of parameters of a candidate. Of equally good candidates, the one with fewest is
-/// simplest.
+/// Number of parameters of a candidate.
+///
+/// Of equally good candidates, the one with the fewest parameters counts as the simplest.
 fn words(raced: &Raced<'_>, own: usize) -> usize {
     fn parameters(value: &Value) -> usize {
         match value {
@@ -409,7 +412,7 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
     raced.points[own].swept.iter().map(|(_, value)| parameters(value)).sum()
 }
 
-/// Numbers of pairs of replications after which the outcome shows the course of the race.
+/// Numbers of paired replications for which the outcome reports the state of the race.
 fn checkpoints(race: &Race) -> BTreeSet<u64> {
     let mut shown: BTreeSet<u64> = BTreeSet::from([race.pairs()]);
     let mut next = 4;
@@ -424,7 +427,8 @@ fn checkpoints(race: &Race) -> BTreeSet<u64> {
     shown
 }
 
-/// Mean difference from the winner, and its half width, after certain numbers of paired runs.
+/// Mean difference from the winner, and half width of its interval, after certain numbers of run
+/// pairs.
 fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Vec<(u64, f64, f64)> {
     let (mut moments, mut course) = (RunningMoments::default(), Vec::new());
     for (number, (a, b)) in (1..).zip(ours.iter().zip(winner)) {
@@ -443,8 +447,8 @@ fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Ve
 /// Mean effect of each value of each swept key on the metric.
 ///
 /// Candidates with growing queues or failed runs are left out. Candidates that differ only in the
-/// key form a group. If a group lacks a value of the key, it is left out too. Otherwise, a value
-/// would look too good if its worst candidates were missing.
+/// key form a group. A group counts only if it has all values of the key. If incomplete groups
+/// counted, a value would look too good if its worst candidates were missing.
 fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     let counts = |fate: &Fate| !matches!(fate, Fate::Growing | Fate::Failed(_));
     let fit: Vec<usize> =

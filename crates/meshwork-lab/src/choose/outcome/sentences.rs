@@ -1,4 +1,4 @@
-//! Outcome of a choice as text: as sentences, as rows of a table of candidates, and as one row.
+//! Outcome of a choice as text: sentences, the rows of a table of candidates, and a summary row.
 
 use super::{ChoiceOutcome, Effect, RaceEnd};
 use crate::choose::confirm::Gain;
@@ -166,7 +166,7 @@ impl ChoiceOutcome {
         all
     }
 
-    /// Sentence that states the guarantee, as far as the measured pairs of replications give one.
+    /// Sentence that states the guarantee, or the reason why there is none yet.
     pub fn guarantee(&self) -> String {
         let confidence = percent(self.confidence);
         let Some(bound) = self.bound else {
@@ -250,7 +250,7 @@ impl ChoiceOutcome {
         )
     }
 
-    /// Metric with its unit in the table of candidates, such as `wait, hours`.
+    /// Heading of a metric's column in the table of candidates, with the unit: `wait, hours`.
     pub fn header(&self, metric: &str) -> String {
         match self.meanings.unit(metric) {
             unit @ ("time" | "jobs per time") if self.clock.unit.is_some() => {

@@ -31,7 +31,8 @@ pub const MAX_REPLICATIONS: u64 = 10_000;
 
 const MAX_TIES: usize = 8;
 
-/// Minimum number of runs in a round. It keeps several threads busy even with few survivors.
+/// Minimum number of runs in a round. It keeps several threads busy even if few candidates are left
+/// in the race.
 const ROUND: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +53,7 @@ pub trait Field {
     /// Value of the metric in one run, on a scale on which smaller values are better.
     fn value(&self, candidate: usize, replication: u64) -> Result<f64, NoValue>;
 
-    /// Amount by which one run breaks a constraint. It is 0 or negative if the run meets it.
+    /// Amount by which one run breaks a constraint; 0 or negative if the run meets the constraint.
     fn excess(&self, candidate: usize, constraint: usize, replication: u64)
     -> Result<f64, NoValue>;
 
@@ -62,7 +63,8 @@ pub trait Field {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
     Failed(String),
-    /// The value has no counterpart on the scale of the comparison. The race ends.
+    /// The value cannot be converted to the scale of the comparison, such as 0 to a logarithm. The
+    /// race ends.
     OffScale(String),
 }
 
@@ -73,8 +75,8 @@ pub enum Fate {
         by: usize,
         /// Number of pairs of replications after which the candidate was dropped.
         pairs: u64,
-        /// Mean difference from the better candidate, on the scale on which the race compares.
-        /// `least` is the lower end of its confidence interval.
+        /// Mean difference from the candidate `by`, on the scale of the comparison (logarithmic or
+        /// raw). `least` is the lower end of the confidence interval for this difference.
         difference: f64,
         least: f64,
     },
@@ -213,7 +215,9 @@ impl Race {
         self.rules.within
     }
 
-    /// Sets the indifference zone. If raw values are compared, it may depend on the first results.
+    /// Sets the indifference zone: the difference up to which candidates count as equally good.
+    ///
+    /// If raw values are compared, the zone may be known only after the first results.
     pub fn fix_within(&mut self, within: f64) {
         self.rules.within = within;
     }
@@ -294,8 +298,9 @@ impl Race {
     /// Whether the race is over.
     ///
     /// A survivor is *certain* if its bound is within the indifference zone. Once the leader is
-    /// certain, the race goes on until all survivors are certain. There are two exceptions: it ends
-    /// at once if there are too many survivors, and it ends after at most twice as many pairs.
+    /// certain, the race goes on until all survivors are certain. There are two exceptions. It ends
+    /// early if there are too many survivors, and it ends when twice as many pairs have been run as
+    /// when the leader first was certain.
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;
         let is_settled = || {

@@ -53,7 +53,8 @@ impl fmt::Display for ClaimVerdict {
     }
 }
 
-/// State of a claim in a cell, from the worst to the best.
+/// Verdict on a claim in one cell, from the worst to the best. A cell is a combination of swept
+/// values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CellState {
     No,
@@ -219,7 +220,9 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     write_whole(&path, &text).map_err(Refused::from)
 }
 
-/// Test of a claim for jobs of certain sizes. If a size is `None`, jobs of all sizes count.
+/// Test of a claim, limited to jobs of certain sizes; `None` stands for all sizes.
+///
+/// `of_size` applies to the judged scenario, `to_size` to the reference.
 struct Ask<'a> {
     test: &'a Test,
     of_size: Option<u64>,
@@ -422,8 +425,8 @@ impl Court<'_> {
         cells
     }
 
-    /// Scenarios that the claim judges: they have the swept values `of`. For every key of
-    /// `test.only`, they have one of the values given there.
+    /// Scenarios that the claim judges: those with the swept values `of`. A key that is in
+    /// `test.only` but not in `of` must have one of the values listed in `test.only`.
     fn judged<'b>(
         &'b self,
         test: &'b Test,

@@ -82,8 +82,8 @@ pub struct OwnerRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub baseline: Baseline,
-    /// Difference of each metric from the baseline. The last number is the difference as a fraction
-    /// of the baseline's mean.
+    /// For each metric, its name, its difference from the baseline, and the relative difference.
+    /// The latter is a fraction of the baseline's mean.
     pub metrics: Vec<(String, Interval, Option<f64>)>,
     /// Whether both scenarios refused equally many jobs in every run. If they did not, no
     /// difference is called significant.

@@ -15,7 +15,7 @@ const fn jobs(columns: &'static [Mapped]) -> Holds {
     Holds::Jobs { columns, one_per: None, skipped: &[] }
 }
 
-/// Table that `sacct` wrote, in the form that has all columns in `marks`.
+/// Format of tables that `sacct` wrote. A table has this format if it has all columns in `marks`.
 const fn sacct(marks: &'static [&'static str]) -> Published {
     let no_place =
         &["state", "nodelist", "qos", "priority", "reason", "constraints", "reservation"];
@@ -355,7 +355,9 @@ const SACCT_COLUMNS: &[Mapped] = &[
 
 pub(super) const HISTORY: &str = "a Meshwork site, its history";
 
-/// Columns of a site's job history. The columns [`SHARED_COLUMNS`] on parts of nodes come first.
+/// Columns of a site's job history.
+///
+/// The first [`SHARED_COLUMNS`] of them describe requests for parts of nodes.
 pub(super) static HISTORY_COLUMNS: &[Mapped] = &[
     of("pieces", Options("options", "pieces")),
     of("cpu", Options("options", "cpu")),

@@ -53,7 +53,7 @@ struct Mapped {
 
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    /// The cell is the value in a column. If it is text that is a date, it becomes a date.
+    /// The cell is the value in a column. A text that is a date is converted to a date.
     Of(&'static str),
     /// The cell is the job ID in a column. The column is used only if all its values are whole
     /// numbers.
@@ -62,14 +62,18 @@ enum Source {
     Times(&'static str, f64),
     /// The cell is the product of the numbers in two columns and a factor, which converts the unit.
     Product(&'static str, &'static str, f64),
-    /// The cell is the quotient of the numbers in two columns, if the second is positive.
+    /// The cell is the quotient of the numbers in two columns, if the second is positive. Otherwise
+    /// it is empty.
     Share(&'static str, &'static str),
     /// The cell is the time in seconds between two instants, each in a column. The earlier one is
     /// first.
     Between(&'static str, &'static str),
-    /// The cell is the word in a column, translated by a list of pairs of words.
+    /// The cell is a translation of the word in a column. The list pairs each word of the column
+    /// with its translation.
     Word(&'static str, &'static [(&'static str, &'static str)]),
-    /// The cell is a constant word if a column has a certain value. Otherwise it is empty.
+    /// The cell is a constant word if a column has a certain value, and otherwise empty.
+    ///
+    /// The fields are the name of the column, the value and the word.
     If(&'static str, &'static str, &'static str),
     /// The cell is a constant word if the number in a column is positive, and otherwise empty.
     IfSome(&'static str, &'static str),
@@ -295,10 +299,9 @@ struct Reading<'a> {
     columns: &'static [Mapped],
     one_per: Option<&'static str>,
     jobs: PublishedJobs,
-    /// For each column that tables of jobs do not have, number of jobs with a value in it.
+    /// For each known field that is no column of tables of jobs, number of jobs with a value in it.
     absent: BTreeMap<&'static str, u64>,
-    /// For each column of the trace for which jobs have no column, number of jobs with a value in
-    /// it.
+    /// Number of jobs with a value in each column of the trace that tables of jobs cannot hold.
     no_place: Vec<u64>,
     /// Number of rows whose job IDs are ignored because they are not whole numbers.
     other_ids: u64,
@@ -500,7 +503,7 @@ impl<'a> Reading<'a> {
 }
 
 impl Recognized {
-    /// Rows of a trace in JSON, whose format is the one with the column `mark`.
+    /// Reads the rows of a JSON trace in the format that is recognized by the column `mark`.
     ///
     /// `cell` gives the value of a row in a column.
     fn of_json<R>(

@@ -44,8 +44,8 @@ fn text(text: Option<&String>) -> Option<Cell<'static>> {
 }
 
 impl PhillyJob {
-    /// Cell of a job in a column. The job's machines are those of its last attempt, because only
-    /// this attempt can be successful.
+    /// Cell of a job in a column. Columns about machines and GPUs describe the job's last attempt,
+    /// because only this attempt can be successful.
     fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let last = self.attempts.last();
         let number = |number: usize| (number > 0).then_some(Cell::Number(number as f64));

@@ -21,7 +21,7 @@ pub(super) struct Output {
     format: JobFormat,
     writer: Option<BufWriter<File>>,
     always: Vec<Part>,
-    /// The [`optional`] columns. A column's flag is true once some job has had a cell in it.
+    /// The [`optional`] columns. The flag says whether any job so far has a value in the column.
     optional: Vec<(Part, bool)>,
 }
 

@@ -52,7 +52,7 @@ fn is_unfinished(name: &str) -> bool {
     WHOLE.contains(&without_process(name))
 }
 
-/// Temporary name of a file, without the process number that only newer versions append.
+/// Removes the process number from the temporary name of a file. Older versions appended none.
 fn without_process(name: &str) -> &str {
     name.rsplit_once('.').filter(|(_, last)| is_number(last)).map_or(name, |(name, _)| name)
 }

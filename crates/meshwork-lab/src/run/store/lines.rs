@@ -199,7 +199,8 @@ impl Lines {
         }
     }
 
-    /// A readable later line replaces an unreadable earlier line of the same run.
+    /// Compares two lines of the same run. Two readable lines with different results are an error.
+    /// If only the later line is readable, it replaces the earlier one.
     fn compare(
         &mut self,
         handles: &mut Handles,

@@ -74,8 +74,10 @@ pub struct Store {
     known: Lines,
     handles: Handles,
     bytes: u64,
-    /// Digests of those stored runs that come from another build or another model version. The
-    /// digests do not cover the build.
+    /// Digests of the requests of stored runs that come from another build or model version.
+    ///
+    /// A request is a scenario, its input files and a replication, so its digest is equal for all
+    /// builds.
     elsewhere: BTreeSet<u128>,
     /// Segments of shards that have been merged into `runs.jsonl`.
     merged: Vec<Source>,

@@ -86,8 +86,9 @@ fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Plac
     places
 }
 
-/// Copies lines in the given order, in several parts. For each part, every old file is read once
-/// from start to end.
+/// Copies the lines at `places` to `out`, in this order and in several parts.
+///
+/// For each part, every old file is read once from start to end.
 fn copy(known: &Lines, places: &[(u128, Place)], out: &mut Whole) -> io::Result<()> {
     let mut rest = places;
     while !rest.is_empty() {

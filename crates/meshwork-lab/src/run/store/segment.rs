@@ -33,7 +33,7 @@ pub enum Note {
         of: u64,
         host: String,
         threads: usize,
-        /// Number of runs that the attempt has to make, as far as known at its start.
+        /// Number of runs that this attempt at the shard must make, as far as known at its start.
         runs: u64,
     },
     Ended {

@@ -50,8 +50,8 @@ pub struct Columns {
     pub answers: Vec<u32>,
     /// For each changed answer of an allocator, the index of its request in the list of requests.
     pub answered: Vec<u32>,
-    /// New answer of the allocator for each change. 0 means too few free nodes, 1 enough nodes but
-    /// not in the required shape, and 2 that the request could start.
+    /// For each changed answer of an allocator, the new answer. 0 means too few free nodes, 1
+    /// enough nodes but not in the required shape, and 2 that the request could start.
     pub answer: Vec<u8>,
     pub asleep: Spans,
 }
@@ -71,7 +71,7 @@ pub struct PartColumns {
     pub other: Vec<u32>,
 }
 
-/// Intervals of time, each for one node.
+/// Time intervals of single nodes, as columns with one entry for each interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans {
     pub node: Vec<u32>,

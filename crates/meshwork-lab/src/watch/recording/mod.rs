@@ -165,8 +165,7 @@ pub struct Recording {
     /// Reason for which a job waits although it could start. `None` if unknown. It is `priority`,
     /// or `reserved` if the scheduler makes reservations.
     pub held_up: Option<&'static str>,
-    /// Last instant for which reasons for waiting were computed. `None` if they were for all
-    /// instants.
+    /// Last instant with recorded reasons for waiting; `None` if they cover the whole recording.
     pub answers_until: Option<f64>,
     #[serde(flatten)]
     pub columns: Columns,
@@ -325,7 +324,7 @@ impl Recording {
         }
     }
 
-    /// Recording without events. The replication is counted from 0.
+    /// Creates a recording without events. The parameter `replication` counts from 0.
     fn empty(
         title: &str,
         (scenario, replication): (u64, u64),

@@ -38,7 +38,7 @@ pub struct Tape {
     before: u64,
     /// Nodes that were already out of service when the window began.
     down: BTreeMap<(usize, Node), (u64, RunEvent)>,
-    /// Events of the current instant. Either all of them are kept, or none.
+    /// Events of the current instant that are not stored yet. They are stored or dropped together.
     instant: Vec<RunEvent>,
     begun: bool,
     known: usize,
@@ -53,8 +53,8 @@ pub struct Tape {
     topologies: Vec<Topology>,
     sites: BTreeMap<JobId, usize>,
     answers: Option<Answers>,
-    /// Last instant up to which all answers of allocators are recorded. A limit may end their
-    /// recording.
+    /// Last instant for which answers of allocators are recorded, if a limit ended their recording.
+    /// `None` if the limit was not reached.
     answers_until: Option<Time>,
 }
 
@@ -156,7 +156,7 @@ impl Tape {
         }
     }
 
-    /// Stores an event before the recorded window while its job is in the system.
+    /// Stores an event that precedes the recorded window, as long as its job is in the system.
     ///
     /// An outage of a node is stored until the node returns.
     fn remember(&mut self, happening: RunEvent) {

@@ -80,8 +80,8 @@ fn told(recording: &Recording) -> Vec<RunEvent> {
 
 /// State of all nodes and of the queue, in a form that can be compared.
 ///
-/// A node has the number of the job that holds it, 0 if it is free, or a certain number if it is
-/// out of service. A waiting job has its number and its requested number of nodes.
+/// A node has the number of the job that holds it, 0 if it is free, or `u64::MAX` if it is out of
+/// service. A waiting job has its number and its requested number of nodes.
 fn seen(scene: &Scene) -> (Vec<u64>, Vec<(u64, u64)>) {
     let number = |id: JobId| scene.running()[&id].job.number;
     let owners = scene.topologies().iter().enumerate().flat_map(|(site, topology)| {

@@ -94,8 +94,10 @@ pub struct PlacementAgent<'a> {
     unsuited: BTreeMap<Key, String>,
     /// Running jobs whose nodes have been compared with the agent's choice.
     verified: BTreeSet<Key>,
-    /// Decisions already logged, by job: the nodes chosen in a dry run, or none for an unsuitable
-    /// job.
+    /// Decisions that are already in the log, by job.
+    ///
+    /// A decision is the list of nodes chosen in a dry run. The list is empty if the job is
+    /// unsuitable.
     said: BTreeMap<Key, Vec<u32>>,
 }
 

@@ -1,5 +1,6 @@
-//! Jobs of the parking partition that the agent does not place. It moves them, or leaves them
-//! there.
+//! Treatment of the parked jobs that the agent does not place.
+//!
+//! The agent moves them to another partition, or leaves them in the parking partition.
 
 use serde_json::json;
 

@@ -27,7 +27,7 @@ const STUCK: [&str; 11] = [
 ];
 
 impl PlacementAgent<'_> {
-    /// Reason to return a placed job; `None` unless it has looked stuck for `settle` seconds.
+    /// Reason to return a placed job; `None` unless the job has looked stuck for `settle` seconds.
     pub(super) fn suspicion(&mut self, look: &SiteLook, job: &QueuedJob) -> Option<String> {
         let idle: BTreeSet<&str> = {
             let nodes = look.nodes.iter().filter(|(_, state)| state == "idle");

@@ -26,7 +26,8 @@ pub(super) enum Fault {
     Limit(u8, u32),
     /// Crash of the controller. After this number of seconds it returns with the last saved state.
     Crash(u8),
-    /// Reservation by first node, number of nodes, seconds until it begins, and length.
+    /// Reservation of consecutive nodes. The fields are the first node, the number of nodes, the
+    /// seconds until it begins, and its length in seconds.
     Reserve(usize, usize, u8, u8),
     /// A job of another partition takes the node, if it is idle, for the given number of seconds.
     Foreign(usize, u8),
@@ -47,8 +48,9 @@ pub(super) struct Wanted {
 pub(super) enum Special {
     #[default]
     None,
-    /// The job requires consecutive nodes: the node with this number, and further ones up to its
-    /// size.
+    /// The job requires consecutive nodes, from the node with this number on.
+    ///
+    /// There are as many of them as the job requests.
     Own(usize),
     Exclude(usize),
     After(usize),
@@ -102,7 +104,7 @@ impl FakeJob {
     }
 }
 
-/// Start of a job in the partition whose jobs Slurm starts.
+/// Start of a job in the partition `run`, whose jobs Slurm starts.
 #[derive(Clone, Debug)]
 pub(super) struct Started {
     pub(super) key: (String, i64),
@@ -149,7 +151,7 @@ pub(super) struct FakeSlurm {
     pub(super) vanished: usize,
     /// Whether Slurm's state changed after the agent's last call of `squeue`.
     is_disturbed: bool,
-    /// Updates that claimed nodes of other jobs.
+    /// Descriptions of updates that claimed nodes of other jobs: the two jobs, and the nodes.
     pub(super) overlaps: Vec<String>,
 }
 
@@ -400,7 +402,7 @@ impl FakeSlurm {
         }
     }
 
-    /// The job keeps its partition and node list, and may start two minutes later.
+    /// Requeues a job. It keeps its partition and node list, and may start two minutes later.
     fn requeue(&mut self, place: usize) {
         let begin = self.now + 120.0;
         let job = &mut self.jobs[place];
@@ -708,7 +710,7 @@ fn host_list(nodes: impl Iterator<Item = usize>) -> String {
     hostlist::compressed(names.iter().map(String::as_str))
 }
 
-/// Argument of `squeue` after the option `name`.
+/// Argument that follows the option `name` in a command of `squeue`; `None` without this option.
 pub(super) fn argument<'a>(arguments: &'a [String], name: &str) -> Option<&'a String> {
     let place = arguments.iter().position(|own| own == name)?;
     arguments.get(place + 1)

@@ -237,7 +237,7 @@ fn submit(user: u8, nodes: u32, seconds: u8, limit: u16) -> Fault {
     Fault::Submit(Wanted { user, least: nodes, most: nodes, seconds, limit, special })
 }
 
-/// Story without kills.
+/// Story with the faults `faults`, in which the agent is never killed.
 fn undisturbed(predicts: bool, faults: Vec<(f64, Fault)>) -> Story {
     Story { is_easy: true, passes: false, predicts, faults, kills: Vec::new() }
 }
@@ -328,7 +328,9 @@ fn a_refused_placement_is_followed_by_a_pause() {
     assert!((5..=most).contains(&slurm.1), "{} updates in 30 s", slurm.1);
 }
 
-/// Fake of Slurm with new jobs of one node at each look of the agent. It accepts every update.
+/// Fake Slurm that shows `each` new one-node jobs at every look of the agent.
+///
+/// It accepts every update.
 struct Stream {
     looks: u64,
     each: u64,

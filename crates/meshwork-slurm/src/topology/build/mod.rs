@@ -33,9 +33,10 @@ pub enum Structure {
     Flat,
     /// Tree of switches, in which only leaf switches have nodes.
     Tree(Tree, Vec<NamedNodes>),
-    /// Base blocks, their names, the number of nodes of a base block, and levels of blocks.
+    /// Base blocks of nodes, which are joined to larger blocks.
     ///
-    /// The levels are those of the blocks that jobs can be given. A block of level *n* consists of
+    /// The fields are the blocks, the base blocks with their names, the number of nodes of a base
+    /// block, and the levels of the blocks that jobs can be given. A block of level *n* consists of
     /// 2ⁿ base blocks.
     Block(Blocks, Vec<NamedNodes>, u32, Vec<u32>),
     Ring(Rings, Vec<NamedNodes>),
@@ -176,7 +177,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Name of a switch, block or other part. It is an error if it is missing or used twice.
+    /// Returns the name of a switch, block or other part. Fails if it is missing or used twice.
     fn name<'n>(
         &mut self,
         what: &str,

@@ -90,7 +90,7 @@ impl Allocator for BestBaseNode {
     }
 }
 
-/// Number of neighbours of a base at which the requested block could not begin.
+/// Number of neighbours of the node `base` that cannot be bases of the requested block.
 ///
 /// Neighbours beyond the edge of the mesh count only if walls are counted.
 fn blocked_neighbours(

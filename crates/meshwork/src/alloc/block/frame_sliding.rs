@@ -47,7 +47,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::SomeBlocks)
 .contiguous(true);
 
-/// Values of the parameter `start`; `true` means that the first frame lies at node 0.
+/// Words for the parameter `start`. Each word stands for whether the first frame lies at node 0.
 static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", true)]);
 
 /// The frame sliding strategy, in which frames follow one another without gaps along each

@@ -87,7 +87,8 @@ pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Spa
 pub(super) struct Held {
     pub(super) span: Span,
     pub(super) since: Time,
-    /// Number of blocks claimed before this one. All pieces of one block have the same number.
+    /// Number of blocks that were claimed before this block. If a block is divided, all its pieces
+    /// have the same number.
     pub(super) number: u64,
 }
 
@@ -129,7 +130,9 @@ impl HeldBlocks {
     }
 }
 
-/// First free base (lowest corner) for a block in one orientation, beside the given held blocks.
+/// Function that finds the first free base (lowest corner) for a block in one orientation.
+///
+/// Its arguments are the grid, the held blocks, and the sides of the block.
 type FindBase = fn(&Grid, &[Held], &[u32]) -> Option<Node>;
 
 /// Allocator that searches the list of held blocks for the first free base of a block.

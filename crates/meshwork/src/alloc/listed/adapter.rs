@@ -174,8 +174,8 @@ impl RuleAllocator {
         }
     }
 
-    /// Rounds up the size of each job to one of the given sizes, except for jobs that have
-    /// segments.
+    /// Makes the allocator round up the size of each job to one of `sizes`. Jobs with segments keep
+    /// their size.
     pub(super) fn rounding_up_to(mut self, mut sizes: Vec<u32>) -> RuleAllocator {
         sizes.sort_unstable();
         sizes.dedup();
@@ -368,8 +368,8 @@ pub(super) const fn entry(
     }
 }
 
-/// Reads the nodes of each unit from the parameter `name`. If it is omitted, each unit has `length`
-/// consecutive nodes.
+/// Reads the nodes of each unit (ring or base block) from the parameter `name`. If it is omitted,
+/// each unit has `length` consecutive nodes.
 pub(super) fn units(
     params: &Params,
     name: &str,

@@ -99,9 +99,10 @@ pub struct Blocks {
 pub(crate) struct Level {
     /// Number of base blocks in an aggregated block.
     per: usize,
-    /// Number of base blocks in a lower block, which has the next smaller listed size.
+    /// Number of base blocks in a lower block, which is a block of the next smaller listed size.
     pub(crate) per_lower: usize,
     /// Maximum number of lower blocks that a segment may use; `None` without a limit.
+    /// A lower block is a block of the next smaller listed size.
     most_lower: Option<i64>,
 }
 
@@ -149,9 +150,10 @@ impl Blocks {
         size.div_ceil(self.base).max(1).next_power_of_two().trailing_zeros()
     }
 
-    /// Smallest listed exponent not below `needed`; `None` stands for all base blocks together.
+    /// Smallest listed exponent that is at least `needed`.
     ///
-    /// An exponent *k* stands for an aggregated block of 2ᵏ base blocks.
+    /// An exponent *k* stands for an aggregated block of 2ᵏ base blocks. The result is `None` if
+    /// there is no such exponent; the aggregated block then consists of all base blocks.
     fn listed_from(&self, needed: u32) -> Option<u32> {
         self.levels.iter().copied().find(|&level| level >= needed)
     }
@@ -488,8 +490,8 @@ impl Opened {
     /// Marks the base blocks that contain nodes of `set` as being in use.
     ///
     /// The count `lower_left` decreases by one for each lower block that comes into use. As in
-    /// Slurm, it also decreases if a marked base block precedes the used base blocks of its lower
-    /// block.
+    /// Slurm, it also decreases for a lower block already in use, if its first newly marked base
+    /// block precedes all base blocks that were in use.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {

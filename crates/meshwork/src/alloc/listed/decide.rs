@@ -117,7 +117,8 @@ pub enum Action {
     Break,
     /// The given nodes are left out of the next attempt.
     Without(NodeSet),
-    /// Of the given nodes, the one with the fewest processors is left out of the next attempt.
+    /// Of the nodes in this set, the one with the fewest processors is left out of the next
+    /// attempt.
     ///
     /// If the set is empty, the action is [`WithoutNext`](Action::WithoutNext).
     WithoutOneOf(NodeSet),

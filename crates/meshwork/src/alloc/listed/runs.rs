@@ -105,10 +105,10 @@ impl Rule for Runs {
 
 /// Runs of consecutive available nodes, in ascending order.
 ///
-/// Unless `contiguous` is set, a run also ends where the weight of the nodes changes, even at a
-/// required node. Required nodes contribute neither to a run's number of free nodes nor to its
-/// weight. In a run that begins where the weight changes, `first_required` skips required nodes
-/// before the first node that is not required.
+/// Unless `contiguous` is set, a run also ends before a node of another weight, even if that node
+/// is required. Required nodes contribute neither to a run's number of free nodes nor to its
+/// weight. `first_required` is the first required node of a run. In a run that begins where the
+/// weight changes, `first_required` ignores required nodes at its beginning.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,

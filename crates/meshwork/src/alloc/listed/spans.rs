@@ -33,7 +33,7 @@ pub struct SpanSearch {
 }
 
 impl NodeSpans {
-    /// Creates a single span in which no node is reserved except those missing from `free`.
+    /// Creates one span from `begin` to `end`. Nodes in `free` are unreserved, all others reserved.
     #[must_use]
     pub fn new(begin: i64, end: i64, free: NodeSet) -> NodeSpans {
         let count = free.count();
@@ -81,7 +81,7 @@ impl NodeSpans {
         }
     }
 
-    /// Whether all of the given nodes are unreserved from the time `begin` to the time `end`.
+    /// Whether all nodes in `nodes` are unreserved from the time `begin` to the time `end`.
     ///
     /// The span that contains `begin`, and all later spans that begin before `end`, are examined.
     #[must_use]
@@ -119,10 +119,10 @@ impl SpanSearch {
         spans.keep_from(self.first, until, nodes);
     }
 
-    /// First end of a span, after the examined instant, at which further nodes of `among` become
+    /// First end of a span, after the examined instant, at which reserved nodes of `among` become
     /// free.
     ///
-    /// The last span that is examined is the first one that begins after `until`.
+    /// The search ends after the first span that begins after `until`.
     #[must_use]
     pub fn next_addition(&self, spans: &NodeSpans, until: i64, among: &NodeSet) -> Option<i64> {
         for pair in spans.spans.get(self.first..)?.windows(2) {
@@ -136,14 +136,14 @@ impl SpanSearch {
         None
     }
 
-    /// Latest time at which a span with enough unreserved nodes follows a span with too few.
+    /// Begin of the last span with enough unreserved nodes right after a span with too few.
     ///
-    /// Spans are considered from the examined instant on, if they begin by `until`; `least` nodes
-    /// are enough. A job that started before the returned time would run into the span with too few
-    /// nodes.
+    /// At least `least` nodes are enough. Only spans from the examined instant on that begin by
+    /// `until` are considered. A job that started before the returned time would run into the span
+    /// with too few nodes.
     ///
-    /// `None` if there is no such time, or if no further nodes of `among` become unreserved at this
-    /// time. During one search, no span is examined twice.
+    /// `None` if there is no such span, or if no further nodes of `among` become unreserved when it
+    /// begins. During one search, no span is examined twice.
     pub fn after_lack(
         &mut self,
         spans: &NodeSpans,

@@ -153,7 +153,7 @@ pub enum Below {
 }
 
 impl Tree {
-    /// Creates the tree of a list of switches, given what lies directly below each switch.
+    /// Creates a tree of switches from a list of what lies directly below each switch.
     ///
     /// The result may have several top switches. If a switch is listed below two others, the later
     /// one is its parent.
@@ -233,7 +233,8 @@ impl Tree {
         &self.switches[switch].nodes
     }
 
-    /// Nodes of `set` below a switch, as the 64-bit words of the set in which such nodes can lie.
+    /// Nodes of `set` below a switch, as 64-bit words. Only the words that can contain nodes below
+    /// the switch are returned.
     fn words<'a>(&'a self, i: usize, set: &'a NodeSet) -> impl Iterator<Item = u64> + 'a {
         let switch = &self.switches[i];
         let own = &switch.nodes.words()[switch.words.clone()];
@@ -358,10 +359,10 @@ impl Tree {
     /// Compares the switches `i` and `j` as sources of the missing nodes; the better one is the
     /// greater.
     ///
-    /// `holds` tells whether a switch has enough free nodes. If both switches have enough, the one
-    /// with fewer free nodes is better. If neither has enough, the switches above them are
-    /// compared, and so on upwards. The second result tells whether the last switch compared on the
-    /// path from `i` has enough.
+    /// `holds` tells whether a switch has enough free nodes. A switch with enough is better than
+    /// one without. If both have enough, the one with fewer free nodes is better. If neither has
+    /// enough, the switches above them are compared, and so on upwards. The second result tells
+    /// whether the last switch that was compared for `i` has enough.
     pub(crate) fn compare<T: Copy + Ord>(
         &self,
         i: usize,
@@ -394,11 +395,11 @@ impl Tree {
         (order, fits)
     }
 
-    /// Attempts to select `want` nodes; if fewer are available, `request.nodes` nodes suffice.
+    /// Attempts to select `want` nodes, or at least `request.nodes` nodes if fewer are available.
     ///
-    /// The caller begins with `request.most`, and lowers `want` while the nodes lie on too many
-    /// leaves. If the required nodes alone suffice for a lowered `want`, one more node is taken, if
-    /// available.
+    /// The caller begins with `request.most` as `want`, and lowers it while the nodes lie on too
+    /// many leaves. If the required nodes alone suffice for the lowered `want`, one more node is
+    /// taken, if available.
     fn gather(
         &self,
         nodes: &Nodes,

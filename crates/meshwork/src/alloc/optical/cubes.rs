@@ -32,7 +32,8 @@ pub(super) type Bits = SmallVec<[u64; 1]>;
 /// Machine divided into equal cubes, which are in lexicographic order: the last dimension runs
 /// fastest.
 ///
-/// The place of a node is its index within its cube. By default, places are in the same order.
+/// The place of a node is its index within its cube. By default, the nodes of a cube are in
+/// lexicographic order too.
 #[derive(Clone, Debug)]
 pub(super) struct Cubes {
     pub(super) side: u32,
@@ -100,13 +101,15 @@ impl Cubes {
         self.nodes[cube * self.volume() as usize + place]
     }
 
-    /// Index of the node at the given coordinates within a cube, in lexicographic order.
+    /// Index of a node within its cube, from its coordinates in the cube, in lexicographic order.
     pub(super) fn place(&self, corner: &[u32]) -> usize {
         corner.iter().fold(0, |place, &at| place * self.side as usize + at as usize)
     }
 
-    /// Places that a box occupies in its cube, as bits; `corner` is the lowest corner within the
-    /// cube.
+    /// Set of the places that a box occupies in its cube, one bit for each place.
+    ///
+    /// A place is the index of a node within its cube. `corner` is the lowest corner of the box
+    /// within the cube.
     pub(super) fn bits_of(&self, corner: &[u32], sides: &[u32]) -> Bits {
         let mut bits = Bits::from_elem(0, (self.volume() as usize).div_ceil(64));
         for_each_place(sides, |at| {

@@ -4,7 +4,7 @@
 
 use super::cubes::{Cubes, for_each_place};
 
-/// Search for a path in a cube, as described to a caller that limits the number of its steps.
+/// Description of a path search in a cube, for a function that limits the number of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathSearch {
@@ -16,10 +16,11 @@ pub struct PathSearch {
     pub axis: usize,
 }
 
-/// For each place of a cube, the places of its neighbours, if the cube is treated as a small torus.
+/// For each position in a cube, the positions of its neighbours. The cube is treated as a small
+/// torus.
 ///
-/// Neighbours at lower places come first, in ascending order. Those at higher places follow,
-/// dimension by dimension.
+/// Neighbours at lower positions come first, in ascending order. Neighbours at higher positions
+/// follow, dimension by dimension.
 pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     let sides = vec![side; dimensions];
     let place = |at: &[u32]| at.iter().fold(0, |place, &own| place * side as usize + own as usize);

@@ -101,7 +101,9 @@ fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     Some(placement)
 }
 
-/// The given number of cubes, in order, whose wanted nodes are all free; `None` if there are fewer.
+/// First `number` cubes of the list `open` in which all nodes of the set `wanted` are free.
+///
+/// `None` if there are fewer such cubes.
 fn first_free(cubes: &Cubes, open: &[usize], wanted: &Bits, number: usize) -> Option<Vec<usize>> {
     let free = open.iter().copied().filter(|&cube| cubes.are_free(cube, wanted));
     let found: Vec<usize> = free.take(number).collect();

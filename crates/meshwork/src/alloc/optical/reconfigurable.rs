@@ -71,12 +71,13 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// Values of the parameter `joined`; `true` means that the cubes of a job must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
 
-/// Values of the parameter `shapes`. If `true`, a shape that is no slice is rounded up to a slice.
+/// Values of the parameter `shapes`; `true` means that a shape that no slice has is rounded up.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
 #[derive(Clone)]
 struct Reconfigurable {
-    /// Cubes whose nodes are numbered so that the nodes of each possible part are consecutive.
+    /// Cubes of the torus. The nodes of a cube are numbered so that each possible part of the cube,
+    /// such as a half or a quarter, has consecutive numbers.
     cubes: Cubes,
     /// Sides of the whole cube, of its half, of its quarter, and so on.
     ///
@@ -96,7 +97,9 @@ struct Reconfigurable {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Slice {
-    /// Part of a cube, by its index in the list of parts, from the whole cube to the smallest part.
+    /// Part of one cube, as an index in the list of parts.
+    ///
+    /// The list begins with the whole cube and ends with the smallest part.
     Part(usize),
     /// Whole cubes: their number along each dimension.
     Cubes(Dims),
@@ -241,11 +244,11 @@ impl Reconfigurable {
         })
     }
 
-    /// Place at which the best free part of a cube begins, for a part of a given size.
+    /// Index of the first node of the best free part of a cube, among all parts of one size.
     ///
-    /// Each part lies in one larger part of each larger size. The best free part is the one that
-    /// lies in the fewest free larger parts, so that as many larger parts as possible remain free.
-    /// Ties go to the first part.
+    /// `None` if no part of this size is free. Each part lies in one larger part of each larger
+    /// size. The best free part is the one that lies in the fewest free larger parts, so that as
+    /// many larger parts as possible remain free. Ties go to the first part.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
         let is_free = |part: usize, place: u32| {
             let volume = self.volume(part);

@@ -78,7 +78,8 @@ impl List {
         self.switch_names.len() as u32
     }
 
-    /// Name of each partition, and names of its cards and switches, in the order of the list.
+    /// For each partition, in the order of the list, its name and the names of its cards and
+    /// switches.
     #[must_use]
     pub fn spelled_out(&self) -> Vec<(String, BTreeSet<String>, BTreeSet<String>)> {
         let names = |set: &NodeSet, names: &[String]| {

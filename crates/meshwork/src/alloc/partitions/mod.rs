@@ -153,8 +153,8 @@ impl Partitions {
         })
     }
 
-    /// Index of the first partition that has exactly the given nodes and of which all switches are
-    /// free.
+    /// Index of the first partition with exactly the nodes of the set `nodes` and only free
+    /// switches.
     fn of(&self, nodes: &NodeSet) -> Option<usize> {
         let count = nodes.count();
         let is_it = |(index, own): &(usize, &list::Partition)| {

@@ -115,8 +115,9 @@ impl NodeAllocator {
 
 enum Kept {
     Shares(Domain),
-    /// Allocator of whole nodes, with a separate site on which nodes count as free if enough pieces
-    /// fit.
+    /// Allocator of whole nodes, and the separate site on which it places them.
+    ///
+    /// On this site, a node counts as free if enough pieces fit on it.
     Asked(NodeAllocator, Box<Site>),
 }
 
@@ -231,8 +232,8 @@ impl PiecesAllocator {
 
     /// Places a request within one listed leaf or block.
     ///
-    /// Among those in which every role fits, the leaf or block that fits the fewest pieces of the
-    /// first role is tried first.
+    /// Only leaves or blocks in which every role fits are tried. Those with room for the fewest
+    /// pieces of the first role come first.
     fn place_in_listed(
         &mut self,
         request: &Pieces,

@@ -45,7 +45,7 @@ pub struct NodeOrderEntry {
     pub about: About,
     /// Whether the order is built from requests that are typical of the workload.
     pub learns: bool,
-    /// Builds the order for a machine.
+    /// Function that builds the order of the nodes of a machine.
     pub build: fn(&Params, OrderContext<'_>) -> Result<Box<dyn NodeOrder>, Problem>,
 }
 
@@ -133,9 +133,9 @@ static LEAST_ALLOCATED: NodeOrderEntry = NodeOrderEntry::new(
     |_, _| Ok(Box::new(By(|node, piece| -allocated(node, piece)))),
 );
 
-/// Fraction of the node that is allocated with the piece on it: the mean over all resources.
+/// Fraction of a node's resources, in thousandths, that is allocated once the piece is on it.
 ///
-/// The result is in thousandths.
+/// This is the mean of the fractions of all resources that the node has.
 fn allocated(node: &NodeAmounts<'_>, piece: &Piece) -> i64 {
     let kind = node.kind;
     let free_shares: u32 = node.gpu_shares().iter().sum();
@@ -252,14 +252,16 @@ struct ByRule {
     types: Arc<NodeTypes>,
     rule: Arc<dyn ScoreRule + Send + Sync>,
     node: GpuNode,
-    /// Pieces that have been scored, each converted to a task as the rule takes it.
+    /// Pieces that have been scored, each with the task into which it is converted for the rule.
     ///
     /// The field `task` is the index of the piece that was scored last.
     tasks: Vec<(Piece, GpuTask)>,
     task: usize,
     /// Whether computed scores are stored, because the rule is slow.
     remembers: bool,
-    /// Hash table that has one score at each position; empty until the first score is stored.
+    /// Hash table of scores, in which each index holds the score that was last stored there.
+    ///
+    /// It is empty until the first score is stored.
     known: Vec<(ScoreKey, i64)>,
 }
 

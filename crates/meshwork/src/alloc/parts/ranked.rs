@@ -22,9 +22,11 @@ pub(super) struct Ranked {
     role: usize,
     /// Sequence number of the last use of this ranking.
     pub(super) used: u64,
-    /// For each node type, whether pieces of the ranked kind may be placed on it.
+    /// For each node type, whether its nodes may hold pieces of the ranked role.
     suits: Vec<bool>,
-    /// Log of changed nodes that was read last, and the position up to which it was read.
+    /// Number of the change log that was read last, and the position up to which it was read.
+    ///
+    /// `None` before the first read.
     followed: Option<(u64, usize)>,
     /// Number of the trial that was read last, and position in the log of changes that was reached.
     ///

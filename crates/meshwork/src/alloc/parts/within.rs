@@ -33,7 +33,7 @@ pub trait IslandRule: Sync {
 pub struct WithinEntry {
     /// Name and description of the rule.
     pub about: About,
-    /// The rule that orders the islands.
+    /// The rule that orders the islands of a node, such as its sockets.
     pub choice: &'static dyn IslandRule,
 }
 

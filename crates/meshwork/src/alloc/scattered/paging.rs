@@ -137,7 +137,7 @@ impl Pages {
         (0..self.sides.len()).map(place).sum()
     }
 
-    /// Block of nodes of the grid `whole` that a page covers.
+    /// Block of nodes that a page covers in `whole`, the grid of the machine.
     fn block(&self, page: Node, whole: &Grid) -> Block {
         let (mut base, mut sides) = (0, self.sides.clone());
         for (d, side) in sides.iter_mut().enumerate() {

@@ -23,9 +23,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 #[derive(Default)]
 struct Random {
-    /// Positions in the list of free nodes, in ascending order between two requests.
+    /// Positions in the list of free nodes, which a draw permutes.
+    ///
+    /// Between two requests, they are in ascending order.
     places: Vec<u32>,
-    /// Positions swapped with the first ones during a draw, stored to undo the swaps.
+    /// Indices in `places` that a draw swapped with the first indices, stored to undo the swaps.
     changed: Vec<usize>,
     ranks: Ranks,
 }

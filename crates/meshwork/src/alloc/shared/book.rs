@@ -26,7 +26,7 @@ pub struct SharedBook {
     tree: Option<SingleTree>,
     /// Nodes whose free amounts have changed, in the order of the changes.
     changes: Vec<u32>,
-    /// Number of changes of nodes that are no longer stored, because they were the oldest.
+    /// Number of the oldest changes, which have been dropped from `changes`.
     forgotten: usize,
     /// Requests with stored results, with the most recently used one at the end.
     requests: Vec<KnownRequest>,
@@ -45,7 +45,7 @@ struct KnownRequest {
 }
 
 impl SharedBook {
-    /// Creates the book of a machine without jobs.
+    /// Creates the book of held resources for a machine on which no job runs.
     #[must_use]
     pub fn new(machine: &SharedMachine) -> SharedBook {
         SharedBook {

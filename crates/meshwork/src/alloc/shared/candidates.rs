@@ -54,10 +54,9 @@ impl Candidates {
         Candidates { all, forced, below: None, are_enough }
     }
 
-    /// Takes all candidates that must be taken first; returns the result if the attempt is then
-    /// over.
+    /// Takes the candidates that must be taken first. Returns the result if this ends the attempt.
     ///
-    /// Candidates of which the job can use nothing are no longer among them.
+    /// Candidates from which the job can take nothing are removed.
     pub(super) fn take_forced(
         &mut self,
         attempt: &mut Attempt<'_>,

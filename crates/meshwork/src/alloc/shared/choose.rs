@@ -16,10 +16,10 @@ use super::{blocks, tree};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
     Stop,
-    /// Leave all nodes that this attempt has taken out of the next attempt.
+    /// All nodes that this attempt has taken are left out of the next attempt.
     All,
-    /// Of the nodes taken by this attempt, leave out the one with the lowest product of CPUs and
-    /// GPUs.
+    /// Leave out one of the nodes taken by this attempt: the one with the lowest product of CPUs
+    /// and GPUs.
     OneOfThese,
     /// Of all available nodes, leave out the one with the lowest product of usable CPUs and GPUs.
     Next,
@@ -43,10 +43,10 @@ pub(super) struct Attempt<'a> {
     pub machine: &'a SharedMachine,
     pub needs: &'a Needs,
     fits: Vec<Fit>,
-    /// Index in `fits` for each node; empty if only a single node is examined.
+    /// For each node, the index of its entry in `fits`; empty if only a single node is examined.
     pub slots: Vec<u32>,
-    /// Stored results of earlier requests. If set, nodes are examined only when an attempt may take
-    /// them.
+    /// Stored results of an equal earlier request, with the present holdings of the nodes.
+    /// If this is set, a node is examined only when an attempt may take it.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
     /// Nodes that have been examined for this job.
     pub examined: Vec<u32>,
@@ -566,7 +566,7 @@ fn evaluate(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     placed
 }
 
-/// Run of consecutive nodes of equal weight, with the CPUs and GPUs that the job could take of
+/// Run of consecutive nodes of equal weight, with the CPUs and GPUs that the job could take from
 /// them.
 struct NodeRun {
     nodes: Vec<u32>,
@@ -576,10 +576,11 @@ struct NodeRun {
     is_used: bool,
 }
 
-/// Takes nodes from runs of consecutive nodes, one run after another, by best fit.
+/// Takes nodes from runs of consecutive nodes of equal weight, one run after another, by best fit.
 ///
-/// Lighter runs come first. Among equally heavy ones, the run with the fewest sufficient CPUs is
-/// best; if no run suffices, the run with the most CPUs.
+/// Lighter runs come first. Among equally heavy runs, the one that suffices with the fewest CPUs is
+/// best. If no run suffices, the one with the most CPUs is best. A run with more CPUs than the best
+/// so far replaces it even if its nodes or GPUs do not suffice.
 fn runs(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     let mut missing = attempt.missing(false);
     let map = attempt.map.clone();

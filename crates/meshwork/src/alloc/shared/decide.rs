@@ -154,14 +154,14 @@ impl NearGpus {
         NearGpus(vec![0; machine.count() as usize])
     }
 
-    /// Sets the stored numbers of GPUs of the given nodes to 0.
+    /// Sets the numbers of GPUs near the cores of a job to 0 for the nodes in `nodes`.
     pub fn forget(&mut self, nodes: &NodeSet) {
         nodes.iter().for_each(|node| self.0[node as usize] = 0);
     }
 
     /// Counts, for each of the given nodes, the GPUs near the cores of a job.
     ///
-    /// All cores are taken to be free, as in the first check of Slurm 22.05.
+    /// All cores are assumed to be free, as in the first check of Slurm 22.05.
     fn note(
         &mut self,
         machine: &SharedMachine,
@@ -211,7 +211,7 @@ impl SharedLookup {
         self.is_ever
     }
 
-    /// Nodes that suit the job by their type, and that it does not exclude, whether free or not.
+    /// Nodes of suitable types that the job does not exclude, whether they are free or not.
     #[must_use]
     pub fn pool(&self) -> &NodeSet {
         &self.wanted.pool

@@ -46,13 +46,17 @@ pub(super) struct Fit {
     pub usable: u32,
 }
 
-/// Rank of a node of the given type that has no GPU near the job's cores.
+/// Rank of a node that has no GPU near the job's cores; nodes of lower rank are taken first.
+///
+/// `kind` is the type of the node.
 pub(super) fn weight_of(kind: &SlurmNodeType) -> u64 {
     u64::from(kind.weight) << 8 | 255
 }
 
-/// Number of free GPUs of the requested type: near each single socket, near all sockets, and in
-/// total.
+/// Numbers of free GPUs of the requested type.
+///
+/// GPUs near all sockets are counted in `any`, others in `near` for each socket near them. `all` is
+/// the total.
 struct FreeGpus {
     near: Sockets,
     any: u64,
@@ -635,8 +639,8 @@ impl Picking<'_> {
 
     /// Subtracts `by` from the maximum number of cores of a socket, and from the total `cores`.
     ///
-    /// In Slurm 26.05, the cores of a socket are removed only when its maximum is 0. In Slurm
-    /// 22.05, `by` cores are removed at once, the highest first.
+    /// In Slurm 26.05, cores are removed only when the maximum of the socket reaches 0; then all
+    /// cores of the socket are. In Slurm 22.05, `by` cores are removed at once, the highest first.
     fn shrink(&mut self, socket: usize, by: u32, cores: &mut u32) {
         self.limits[socket] -= by as u16;
         *cores -= by;

@@ -14,9 +14,10 @@ struct Share {
     cpus: u32,
     tasks: u32,
     gpus: u64,
-    /// Number of GPUs that the job gets on the node, including GPUs that the machine only counts.
+    /// Number of GPUs that the job gets on the node, even if Slurm only counts the GPUs of the
+    /// node.
     gpu_count: u64,
-    /// Maximum number of GPUs, as determined when the nodes were chosen.
+    /// Maximum number of GPUs that the job gets on the node, determined when the nodes were chosen.
     gpu_limit: u64,
 }
 
@@ -292,7 +293,8 @@ impl<'a> GpuPick<'a> {
         u64::from(self.picked.count_ones())
     }
 
-    /// GPUs near a socket, free or not, as bits; for `None`, the GPUs that are near all sockets.
+    /// Mask of the GPUs near a socket, whether free or not. If `socket` is `None`, the mask has the
+    /// GPUs that are near all sockets.
     fn at(&self, socket: Option<u32>) -> u64 {
         let records = self.kind.gpus.iter();
         let records = records.filter(|record| self.model.is_none() || record.model == self.model);

@@ -19,7 +19,7 @@ pub struct SharedGrant {
     pub cpus: u32,
     /// Memory that the job holds, in MB.
     pub memory: u64,
-    /// GPUs of the node that the job holds, one bit for each.
+    /// GPUs of this node that the job holds, one bit for each.
     pub gpus: u64,
 }
 

@@ -55,11 +55,11 @@ struct Pass {
     gpus: u64,
 }
 
-/// Amounts of one node that the job could take, stored for later searches.
+/// Amounts that a job could take of one node, stored for later searches.
 #[derive(Clone, Copy, Debug)]
 struct KnownFit {
     weight: u64,
-    /// Number of usable CPUs before cores are selected.
+    /// Number of CPUs that the job could use on the node, before cores are selected.
     cpus: u32,
     passes: [Pass; 2],
 }
@@ -76,9 +76,10 @@ struct Sums {
 struct KnownClass {
     /// Number of nodes with the weight of this class that the job may take.
     open: u32,
-    /// Totals over nodes of equal weight: with cores near the GPUs only, and with any cores.
+    /// Totals over the nodes of one weight: first with only the cores near GPUs, then with any
+    /// cores.
     sums: [Sums; 2],
-    /// Nodes of one node weight on which a part of the job fits with only the cores near its GPUs.
+    /// Nodes of this class on which a part of the job fits with only the cores near the GPUs.
     usable: NodeSet,
     /// Number of usable nodes of one node weight below each switch.
     below: Vec<i64>,
@@ -98,7 +99,7 @@ pub(super) struct Known {
     idle: Vec<Option<Option<(Fit, KnownFit)>>>,
 }
 
-/// Choice of the nodes of a job from stored results alone.
+/// Result of choosing the nodes of a job from stored results alone.
 pub(super) enum KnownChoice {
     Nodes(Chosen),
     Nothing,
@@ -306,9 +307,9 @@ impl Known {
     }
 }
 
-/// Computes the resources that a job could take on one node, and the values to store.
+/// Computes what a job could take on one node, and the amounts to store for later searches.
 ///
-/// The resources are those after the first of two passes that select the node's cores.
+/// The first result is the state after the first of two passes that select the node's cores.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,

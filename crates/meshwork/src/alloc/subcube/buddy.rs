@@ -115,12 +115,14 @@ trait BlockLists: Send + Clone + 'static {
     fn empty(dimension: u32) -> Self;
     /// Bit set of the dimensions for which the lists contain a block.
     fn filled(&self) -> u32;
-    /// Number of the block of the given dimension that is taken first; `None` if the list is empty.
+    /// Number of the block that is taken first from the list of a dimension; `None` if it is empty.
     fn first(&self, dimension: u32) -> Option<u32>;
     fn insert(&mut self, dimension: u32, index: u32);
     /// Removes a block from its list; returns whether it was there.
     fn remove(&mut self, dimension: u32, index: u32) -> bool;
-    /// All blocks, in an order in which inserting them restores the lists; empty if any order does.
+    /// All blocks, ordered such that inserting them one by one restores the lists.
+    ///
+    /// The result is empty if the lists do not depend on the order of insertion.
     fn in_order(&self) -> Vec<Subcube> {
         Vec::new()
     }
@@ -288,10 +290,10 @@ impl BlockLists for Sorted {
     }
 }
 
-/// Lists in which the block that was inserted last is taken first.
+/// Stacks of free blocks, one for each dimension: the block that was inserted last is taken first.
 #[derive(Clone)]
 struct Stacks {
-    /// For each dimension, the first node of the block that was inserted last.
+    /// For each dimension, the first node of the block of this dimension that was inserted last.
     heads: Vec<u32>,
     /// For each node, the block that begins there and is in one of the lists of free blocks.
     blocks: Vec<Listed>,

@@ -1,4 +1,4 @@
-//! Gray code: a job gets two free blocks of half its size that are neighbours in a Gray code.
+//! Gray code strategy: a job gets two adjacent blocks of a Gray code, each of half its size.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

@@ -10,9 +10,9 @@ use crate::machine::{Placement, Site};
 
 /// Rule that selects the dimension along which a subcube is halved.
 ///
-/// Its arguments are the subcube, the eligible dimensions as bits, and numbers of subcubes in the
-/// lists. These numbers are given for each mask, that is, for each set of dimensions along which
-/// subcubes extend.
+/// Its arguments are the subcube, the eligible dimensions as bits, and a map with numbers of
+/// subcubes in the lists. A key of the map is a mask, the set of dimensions along which a subcube
+/// extends. Its value is the number of listed subcubes that extend along these dimensions.
 pub(super) type SplitRule = fn(Subcube, u32, &BTreeMap<u32, u32>) -> u32;
 
 /// Free nodes of a hypercube, stored as disjoint subcubes.

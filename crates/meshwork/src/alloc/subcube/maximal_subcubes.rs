@@ -110,7 +110,9 @@ struct Greedy {
 }
 
 impl Greedy {
-    /// First of the smallest subcubes of the maximal set that have at least dimension `k`.
+    /// First of the subcubes of the maximal set with the smallest dimension that is at least `k`.
+    ///
+    /// `None` if the set has no subcube of at least dimension `k`.
     fn smallest(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
         self.search.first(free, k)?;
         let largest = self.search.largest(free)?;

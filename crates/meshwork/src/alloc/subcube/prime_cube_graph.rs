@@ -97,7 +97,7 @@ impl PrimeCubeGraph {
         }
     }
 
-    /// Number of primes (maximal free subcubes) that contain `node`, without the one considered.
+    /// For a node of a prime (maximal free subcube), the number of other primes that contain it.
     fn others(&self, node: Node) -> u32 {
         self.covering[node as usize] - 1
     }
@@ -183,7 +183,7 @@ fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     large
 }
 
-/// Nodes with at least one neighbour in the given set. They may be in the set themselves.
+/// Nodes with at least one neighbour in the set `nodes`. They may be in this set themselves.
 fn beside(nodes: &NodeSet, whole: u32) -> NodeSet {
     let mut beside = NodeSet::empty(nodes.universe());
     neighbours(nodes.words(), 0..whole, beside.words_mut());

@@ -27,7 +27,8 @@ impl GrayCode {
         &self.order
     }
 
-    /// Mask of the dimensions that change most often along the Gray code, as many as `dimension`.
+    /// Mask of the first `dimension` dimensions of the order, which change most often along the
+    /// code.
     pub(crate) fn prefix(&self, dimension: u32) -> u32 {
         self.order[..dimension as usize].iter().map(|d| 1 << d).sum()
     }
@@ -81,8 +82,9 @@ impl GrayCode {
     }
 }
 
-/// The dimension in which block `block` of the code differs from the next block. After the last
-/// block comes the first.
+/// The dimension in which block `block` of a Gray code differs from the next block.
+///
+/// The last block is followed by the first one.
 fn step(changing: &[u32], block: u32) -> u32 {
     let index = (block + 1).trailing_zeros() as usize;
     // A code without dimensions has a single node and no step; the value returned for it is not
@@ -92,11 +94,12 @@ fn step(changing: &[u32], block: u32) -> u32 {
 
 /// Gray codes such that the dimensions of every subcube are a prefix of the order of some code.
 ///
-/// For *n* dimensions there are C(n, ⌊n/2⌋) codes, one for each set of ⌊n/2⌋ dimensions. To find
-/// the order of a code, read all dimensions in ascending order as brackets: members of the set
-/// close, and all others open. The order lists the matched members, then all unmatched dimensions,
-/// then the matched non-members. Each of the three lists is ascending. This order extends the
-/// symmetric chain through the set to a full chain.
+/// For *n* dimensions there are C(n, ⌊n/2⌋) codes, one for each set of ⌊n/2⌋ dimensions. The order
+/// of a code follows from a sequence of brackets, one for each dimension in ascending order. A
+/// member of the set is a closing bracket, and any other dimension is an opening one. The order
+/// lists the matched closing brackets, then all unmatched brackets, then the matched opening ones.
+/// Each of the three lists is ascending. This order extends the symmetric chain through the set to
+/// a full chain.
 pub(crate) fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {
     let size = dimension / 2;
     let mut codes = Vec::new();

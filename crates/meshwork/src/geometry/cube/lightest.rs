@@ -31,8 +31,10 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tries to extend subcubes along `wanted` more of the first `undecided` dimensions of `free`.
-    /// So far the subcubes extend along `mask`. `weights` has their weights, in order of base.
+    /// Searches for the lightest subcube along the dimensions of `mask` and `wanted` further ones.
+    ///
+    /// The further dimensions are taken from the first `undecided` dimensions of `free`. `weights`
+    /// has the weight of each subcube along `mask`, in order of base.
     fn descend(&mut self, weights: Vec<u32>, undecided: usize, wanted: u32, mask: u32) {
         let least = weights.iter().min().expect("a cube has a node");
         if self.best.is_some_and(|(best, _)| best < *least) {

@@ -32,7 +32,7 @@ use crate::topology::{Grid, Node};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subcube {
-    /// The lowest node of the subcube.
+    /// Node with the lowest number in the subcube.
     pub base: Node,
     /// The dimensions along which the subcube extends (its free dimensions), one bit for each.
     pub mask: u32,
@@ -141,7 +141,7 @@ impl Subcube {
         within
     }
 
-    /// Whether `holds` is true for every word of the set in which the subcube has nodes.
+    /// Whether `holds` accepts every word of `set` that has a bit for some node of the subcube.
     #[inline(always)]
     fn all_words(self, set: &NodeSet, holds: impl Fn(u64) -> bool) -> bool {
         let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);
@@ -213,7 +213,8 @@ impl Subcube {
     }
 }
 
-/// Nodes of the subcube with base 0, as bits of a word, for each mask of the lowest six dimensions.
+/// For each mask of the lowest six dimensions, the nodes of the subcube with base 0. Bit *n* of a
+/// word stands for node *n*.
 static PATTERNS: [u64; 64] = {
     let mut patterns = [0; 64];
     let mut mask = 0;

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Subcube;
 use crate::geometry::NodeSet;
 
-/// Number of subcubes of each dimension, in six bits each. Larger dimensions have higher bits.
+/// Number of subcubes of each dimension, packed into one word with six bits for each dimension.
+/// Larger dimensions have higher bits.
 type Vector = u64;
 
 /// Finds the maximal set of disjoint free subcubes of a small hypercube, by complete search.

@@ -145,9 +145,10 @@ impl Bases<'_> {
     }
 }
 
-/// Lowest node that one word of the bit set of subcube bases stands for.
+/// Lowest of the 64 nodes for which one word stands in a bit set of bases of subcubes.
 ///
-/// The bits of the word's index are spread over the dimensions from 6 on that are not in the mask.
+/// `index` is the index of the word. Its bits are spread over the dimensions from 6 on that are not
+/// in `mask`.
 fn spread(index: u32, mask: u32, whole: u32) -> Node {
     let (mut rest, mut base) = (index, 0);
     for d in (6..whole).filter(|d| mask >> d & 1 == 0) {
@@ -157,7 +158,7 @@ fn spread(index: u32, mask: u32, whole: u32) -> Node {
     base
 }
 
-/// Visits each mask that consists of `mask` and `wanted` more dimensions, and has a free subcube.
+/// Visits each mask that adds `wanted` dimensions to `mask` and has a free subcube.
 ///
 /// A mask is the set of dimensions of a subcube. The additional dimensions lie below `undecided`.
 /// `words` has the bases of the free subcubes along `mask`.
@@ -196,10 +197,10 @@ fn descend_to_every_mask(
     }
 }
 
-/// Intersects the two halves of a bit set along a dimension; `None` if the result is empty.
+/// Intersects the two halves of a bit set along dimension `d`; `None` if the result is empty.
 ///
 /// The result is written to the front of `buffer`, and the unused rest of `buffer` is returned too.
-/// No lower dimension may have been folded before.
+/// If a set is intersected along several dimensions, the highest must come first.
 fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'a mut [u64])> {
     let length = if d < 6 { words.len() } else { words.len() / 2 };
     let (folded, buffer) = buffer.split_at_mut(length);

@@ -17,10 +17,9 @@ impl Iterator for Bits {
     }
 }
 
-/// Lowest number of a set of bits that is at least `from`; without one, the lowest number of the
-/// set.
+/// Index of the lowest set bit of `word` at or above the index `from`.
 ///
-/// The set must not be empty.
+/// If there is none, the index of the lowest set bit. At least one bit must be set.
 pub(super) fn first_from(word: u64, from: u8) -> usize {
     let above = word & (u64::MAX << from);
     (if above == 0 { word } else { above }).trailing_zeros() as usize

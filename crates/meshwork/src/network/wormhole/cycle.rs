@@ -42,9 +42,10 @@ struct Lane {
     out: u8,
 }
 
-/// Which input lanes of one router can send a flit: three sets of lanes, with a bit for each lane.
-/// A lane that is in all three sets has been granted an output lane, holds a flit, and has space
-/// for it in the next buffer.
+/// Three sets of input lanes of one router, with a bit for each lane.
+///
+/// A lane that is in all three sets can send a flit: it has been granted an output lane, holds a
+/// flit, and has space for it in the next buffer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Masks {
     granted: u64,
@@ -103,7 +104,8 @@ pub(super) struct CycleEngine {
     source_credits: Vec<u32>,
     sending: BitSet,
     turns: Turns,
-    /// Processors that are asked for a packet in this cycle; `asking_next` is for the next cycle.
+    /// Nodes whose processors may send their next packet in this cycle. `asking_next` has those of
+    /// the next cycle.
     asking: Vec<Node>,
     asking_next: Vec<Node>,
     later: Calendar,

@@ -232,10 +232,10 @@ impl Network for JobNetwork {
         Ok(())
     }
 
-    /// Moves a job to other nodes. Messages in flight still go to their old destinations.
+    /// Moves a job to other nodes, where its processes send nothing for the first `more` cycles.
     ///
-    /// No process sends for a given number of cycles. The job's rate of work has no effect on
-    /// messages.
+    /// Messages in flight still go to their old destinations. The job's rate of work has no effect
+    /// on messages.
     fn change(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! Packets that are alone in the network: their times and their links.
+//! Times and routes of packets that do not wait for other packets in the network.
 
 use super::Cycle;
 use super::fabric::{Fabric, Way};
@@ -37,8 +37,7 @@ impl Lone {
         self.fabric.links()
     }
 
-    /// Cycles from the front of the sender's queue to the arrival of the packet, over the given
-    /// links.
+    /// Cycles from when a packet is first in its sender's queue until it arrives, on a route `way`.
     pub(crate) fn arrives(&mut self, way: Way) -> Cycle {
         self.alone.arrives(way)
     }

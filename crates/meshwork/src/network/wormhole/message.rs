@@ -20,7 +20,7 @@ pub struct Message {
 /// A message that has arrived, with its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// The message that has arrived.
+    /// The delivered message.
     pub message: Message,
     /// Cycle at which the head of the packet left its node's queue. In that cycle the packet was
     /// first in the queue and its routing began. If processors send flit by flit, it is the cycle
@@ -34,12 +34,12 @@ pub struct Delivery {
     pub alone: Cycle,
 }
 
-/// Answer of a load to the request for a node's next message.
+/// Answer of a message source ([`Load`]) when the network requests the next message of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// The message to send now, which is the first in the node's queue.
     Message(Message),
-    /// The node has no message now. It is asked again at the given later cycle.
+    /// The node has no message now. The network asks it again at this later cycle.
     At(Cycle),
     /// The node has no message, and is asked again when it is [woken](super::Engine::wake).
     Nothing,

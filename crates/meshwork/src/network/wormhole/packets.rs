@@ -11,7 +11,7 @@ use crate::topology::wires::Leg;
 /// Index of a packet among [`Packets`], which is reused when the packet has arrived.
 pub(super) type PacketId = u32;
 
-/// No packet, and no lane.
+/// Index that stands for no packet or no lane.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The packets in the network. Their number is bounded by the buffers, even if the queues of the

@@ -34,7 +34,7 @@ pub enum Preset {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
-    /// Cycles from when a head reaches the front of its buffer to its request for a lane.
+    /// Cycles from when a packet's head reaches the front of its buffer until it requests a lane.
     pub(super) route: Cycle,
     /// Cycles from sending a flit to its arrival in the next buffer; at least 1.
     pub(super) transfer: Cycle,
@@ -164,7 +164,7 @@ impl Timing {
     }
 }
 
-/// Times of packets that are alone in a network, cached by the links of the route.
+/// Cached times of packets in an otherwise empty network, by the links of their routes.
 #[derive(Clone, Debug)]
 pub(super) struct Alone {
     timing: Timing,

@@ -5,9 +5,10 @@ use super::calendar::Calendar;
 use super::message::{Load, Message, Turn};
 use crate::topology::Node;
 
-/// For each processor, the cycle in which the engine asks it for its next packet. If a processor
-/// waits for a later cycle, it can be woken earlier. Its event for the later cycle then remains in
-/// the calendar. So only an event at the stored cycle counts.
+/// For each processor, the cycle in which the engine next asks it for a packet.
+///
+/// A processor that waits for a later cycle can be woken earlier. Its event for the later cycle
+/// then remains in the calendar. So an event counts only if its cycle is the stored one.
 #[derive(Clone, Debug)]
 pub(super) struct Turns(Vec<NextTurn>);
 
@@ -44,9 +45,10 @@ impl Turns {
         self.0[node as usize] = NextTurn { at, waits: false };
     }
 
-    /// Next message of a processor that is to be asked in cycle `now`; at most one in a cycle.
+    /// Next message of a processor; `None` if it has none, or is not due in cycle `now`.
     ///
-    /// If the processor is to be asked again later, `event` is added to the calendar.
+    /// Each processor is due at most once in a cycle. If it must be asked again in a later cycle,
+    /// `event` is added to the calendar.
     pub(super) fn message(
         &mut self,
         node: Node,

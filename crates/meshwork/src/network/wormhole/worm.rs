@@ -57,10 +57,12 @@ struct Lane {
     from: Cycle,
 }
 
-/// Engine that computes the times of all flits of a packet at once, since lanes share no links.
-/// Routers' buffers have the same indices as in the cycle engine. Higher indices stand for
-/// processors as receivers (sinks), and the highest for processors as senders (sources). A sink is
-/// a single lane, because a processor accepts one flit in a cycle.
+/// Engine that computes the times of all flits of a packet together.
+///
+/// This is possible because lanes share no links. Routers' buffers have the same indices as in the
+/// cycle engine. The next higher indices stand for processors as receivers (sinks), and the highest
+/// indices for processors as senders (sources). A sink is a single lane, because a processor
+/// accepts one flit in a cycle.
 pub(super) struct WormEngine {
     fabric: Fabric,
     timing: Timing,
@@ -70,8 +72,8 @@ pub(super) struct WormEngine {
     shift: u32,
     /// Position, among the lanes of a router, of the first lane that leads to a processor.
     ///
-    /// Only routers with nodes have such lanes. Among all lanes, the lanes of these routers have an
-    /// index below `homes`.
+    /// Only routers with nodes have such lanes. These routers come first: in the list of all lanes,
+    /// their lanes have the indices below `homes`.
     local: u32,
     homes: u32,
     /// Index of the first sink (a processor as receiver) in the list of lanes. `sources` is the
@@ -245,8 +247,7 @@ impl WormEngine {
         }
     }
 
-    /// Starts the next packet of a processor, if the schedule says that the processor is to be
-    /// asked now.
+    /// Starts the next packet of a processor, if its turn is in this cycle and it has a message.
     fn start_packet(&mut self, node: Node, load: &mut impl Load) {
         let event = TURN | node;
         let Some(message) = self.turns.message(node, self.now, load, &mut self.calendar, event)
@@ -287,8 +288,8 @@ impl WormEngine {
 
     /// Computes when flits leave a buffer, for as many flits as the next buffer has space for.
     ///
-    /// The result is the buffer before it, which can now send flits to it; `None` if no flit leaves
-    /// or there is no such buffer.
+    /// Returns the preceding buffer, which can now send flits to the buffer; `None` if no flit
+    /// leaves or there is no preceding buffer.
     fn advance(&mut self, at: u32) -> Option<u32> {
         let Lane { target, left, present, .. } = self.lanes[at as usize];
         if target == NONE {
@@ -384,7 +385,7 @@ impl WormEngine {
         lane.back = packet;
     }
 
-    /// Records that the tail of the first packet leaves a lane in the cycle before `free`.
+    /// Records that the tail of a lane's first packet leaves the lane, in the cycle before `free`.
     fn pass_tail(&mut self, at: u32, packet: PacketId, output: u32, free: Cycle) {
         let target = std::mem::replace(&mut self.lanes[at as usize].target, NONE);
         self.lanes[target as usize].feeder = NONE;

@@ -97,10 +97,11 @@ pub enum Measure {
     OverTime(Integrand, Integrand),
     /// Mean power of the machine in watts, including the energy of waking processors.
     Power,
-    /// Ratio of two integrals over time. Time that interruptions wasted is left out.
+    /// Ratio of two integrals over time, where wasted amounts are subtracted from the first
+    /// integral.
     ///
-    /// The function gets a run of a job that ended or was interrupted, and returns the time wasted
-    /// in it. This time is subtracted from the first integral.
+    /// The function gets a run of a job that ended or was interrupted. It returns the amount that
+    /// this run wasted, in the unit of the first integral, such as processor-time.
     Net(Integrand, Integrand, fn(&Running) -> f64),
     /// Sum over the finished jobs of a function of the job, divided by an integral over time.
     Rate(fn(&Running) -> f64, Integrand),

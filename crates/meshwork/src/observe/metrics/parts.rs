@@ -30,15 +30,15 @@ struct NodeRatio {
     is_sum: bool,
     area: f64,
     time: f64,
-    /// Requests of arrived jobs, from which the function `of` is rebuilt from time to time.
+    /// Requests of the jobs that have arrived. From time to time, `of` is rebuilt from them.
     ///
-    /// `None` if `of` does not depend on requests.
+    /// `None` if the function `of` does not depend on requests.
     typical: Option<Learned>,
 }
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of stored requests at which the function of a node is rebuilt from them next.
+    /// Number of tasks in `jobs` at which the gauge's function `of` is next rebuilt from them.
     due: usize,
 }
 

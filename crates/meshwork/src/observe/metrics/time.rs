@@ -1,4 +1,4 @@
-//! Metrics that are means over time or rates.
+//! Metrics that are rates, or means over time.
 
 use super::{Integrand, Measure, MetricEntry};
 use crate::registry::About;

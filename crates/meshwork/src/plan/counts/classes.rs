@@ -16,7 +16,8 @@ pub(super) struct Freed {
     pub(super) most: i64,
     /// Number of free nodes right before or right after the interval, whichever is larger.
     pub(super) beside: i64,
-    /// Number of the row whose job freed the nodes by moving in this pass; otherwise `u64::MAX`.
+    /// If a job freed the nodes by moving in this pass, the number of its row; otherwise
+    /// `u64::MAX`.
     ///
     /// A row is a group of equal waiting jobs. Rows with greater numbers are checked after the
     /// move, in the same pass.
@@ -44,7 +45,8 @@ impl Freed {
     }
 }
 
-/// Classes of rows of waiting jobs that need equally many nodes, so that gaps are searched once.
+/// Classes of rows of waiting jobs. All rows of a class need equally many nodes, so a single search
+/// finds the gaps for all of them.
 #[derive(Default)]
 pub(super) struct Classes {
     classes: Vec<Class>,
@@ -56,8 +58,7 @@ pub(super) struct Classes {
 struct Class {
     /// Number of the last compression pass in which the gaps of this class were searched.
     pass: u64,
-    /// Number of intervals, from the start of the list of freed intervals, that `gaps` accounts
-    /// for.
+    /// Number of freed intervals that `gaps` accounts for, counted from the start of their list.
     known: usize,
     gaps: Gaps,
 }
@@ -75,10 +76,11 @@ impl Classes {
         self.pass += 1;
     }
 
-    /// Lower bound on the first instant at which a job of a group of equal jobs may start sooner.
+    /// Lower bound on the first instant at which a job of `row`, a group of equal jobs, may start.
     ///
-    /// The result is `None` if none can. `freed` has the intervals in which nodes became free, in
-    /// order; the first `seen` were taken into account at the last check of the group.
+    /// Only starts before the jobs' reserved starts count; `None` if no such start is possible.
+    /// `freed` has the intervals in which nodes became free, in order; the first `seen` were taken
+    /// into account at the last check of the group.
     pub(super) fn may_start(
         &mut self,
         row: &Row,

@@ -1,9 +1,9 @@
 //! Gaps of the profile: maximal intervals in which enough processors are free for a class of jobs.
 //!
-//! All waiting jobs that ask for the same number of processors form a class. Intervals in which
-//! processors become free are searched again, with the gaps that they touch. When processors are
-//! taken, known gaps are not shortened, and may be too long. If the intervals exceed a quarter of
-//! the known gaps, all gaps are searched anew.
+//! All waiting jobs that ask for the same number of processors form a class. If processors become
+//! free in an interval, this interval is searched again, with the gaps that it touches. If
+//! processors are taken, known gaps are not shortened, and may be too long. If more intervals
+//! become free than a quarter of the number of known gaps, all gaps are searched anew.
 
 use std::ops::Range;
 
@@ -22,8 +22,9 @@ pub(super) struct Gaps {
     longest: f64,
 }
 
-/// Minimum number of known gaps per freed interval at which gaps are updated. If there are fewer
-/// gaps, a new search for all of them is no slower.
+/// Minimum ratio of known gaps to freed intervals at which the known gaps are updated.
+///
+/// Below this ratio, a new search for all gaps is no slower.
 const SHARE: usize = 4;
 
 impl Gaps {
@@ -32,7 +33,9 @@ impl Gaps {
         (self.end, self.longest) = (now, 0.0);
     }
 
-    /// Adds the intervals with at least `count` free nodes that begin before `end`.
+    /// Extends the list of gaps to all gaps that begin before `end`.
+    ///
+    /// A gap is an interval in which at least `count` nodes are free.
     pub(super) fn extend(&mut self, end: Time, count: u64, profile: &Profile) {
         if self.end < end {
             // The last known gap may extend beyond the searched part, so it is searched again.
@@ -43,9 +46,9 @@ impl Gaps {
         }
     }
 
-    /// Updates the gaps of a plan after nodes became free in some intervals.
+    /// Updates the gaps of a plan after nodes became free in the intervals `freed`.
     ///
-    /// Outside of these intervals, no gap may have grown.
+    /// The caller guarantees that no gap has grown outside of these intervals.
     pub(super) fn renew(&mut self, freed: &[Freed], now: Time, count: u64, profile: &Profile) {
         let freed = freed.iter().filter(|freed| freed.most >= count as i64);
         if freed.clone().count() > self.gaps.len() / SHARE {
@@ -64,7 +67,8 @@ impl Gaps {
         }
     }
 
-    /// Replaces some known intervals by the profile's intervals with at least `count` free nodes.
+    /// Replaces the known intervals in `range` by the profile's intervals from `begin` to `end`.
+    /// All of them have at least `count` free nodes.
     fn look(&mut self, range: Range<usize>, begin: Time, end: Time, count: u64, profile: &Profile) {
         let Gaps { gaps, longest, .. } = self;
         let known = gaps.len();

@@ -1,13 +1,13 @@
 //! Plan as numbers of free processors, for machines where a job can use any free processors.
 //!
 //! The plan is a profile: for each instant, the number of free processors minus reserved ones. The
-//! requested time of a job is its span. Neighbours in the queue that ask for equal numbers of
-//! processors for equal spans, such as the jobs of a job array, form a row.
+//! requested time of a job is its span. A row is a series of neighbours in the queue that request
+//! equal numbers of processors for equal spans, such as the jobs of a job array.
 //!
 //! # Moving a row
 //! When processors become free, conservative backfilling moves each job of a row in turn to its
-//! earliest start, often to the *place* (processors and interval) that the preceding job has just
-//! left:
+//! earliest start. Often, this is the *place* (processors and interval) that the preceding job has
+//! just left:
 //!
 //! ```text
 //!            gap
@@ -15,26 +15,27 @@
 //! after    | 1 |  |   | 2 | 3 | 4 |   |
 //! ```
 //!
-//! The jobs are alike, so that in effect the last job moves to the gap, and the jobs are
+//! The jobs are alike, so the effect is that the last job moves to the gap and the jobs are
 //! renumbered. Gaps are visited once, in order of time, because no job moves before an earlier job
-//! of its row. To each gap that lasts for the span, the last start of the row moves. To any other
-//! gap, the last start that is not after the end of the gap moves, if there is one: its job then
-//! goes on at its old place. Several jobs with this start move together if they fit.
+//! of its row. If a gap lasts for the span, the last start of the row moves to it. If a gap is
+//! shorter, the last start that is not after its end moves to it, if there is one. The job of this
+//! start then begins in the gap and continues at its old place. Several jobs with this start move
+//! together if they fit.
 //!
 //! # Overdrawn intervals
 //! After a job has outrun its estimate, the profile may be negative: more processors are reserved
-//! than will be free. There, the place that a job gives up is of no use to the next job. Only the
-//! next start of the row may move, and the part of its place that it keeps must not be overdrawn.
-//! When processors are released in an overdrawn interval, all rows that hold some of them then are
-//! searched.
+//! than will be free. In such an interval, a place that one job leaves is of no use to the next
+//! job. So only the job with the row's next start may move, and the part of its old place that it
+//! keeps must not be overdrawn. When processors are released in an overdrawn interval, all rows
+//! that hold processors in this interval are searched.
 //!
 //! # Which rows are searched
-//! A job can start sooner only in a gap with processors that have become free since it was last
-//! examined. Gaps are found once for all rows that ask for equal numbers of processors, and
+//! A job can start sooner only in a gap with processors that have become free since the job was
+//! last examined. Gaps are found once for all rows that request equal numbers of processors, and
 //! searched again where processors become free. When processors are taken, known gaps are not
 //! shortened, so that every real gap lies within a known one. A row is searched if a known gap
-//! begins before its last reserved start and either lasts for its span or reaches one of its
-//! starts.
+//! begins before the row's last reserved start, and either lasts for the row's span or reaches one
+//! of the row's starts.
 
 mod classes;
 mod gaps;
@@ -150,11 +151,12 @@ impl Counts {
         self.mended.drain(..mended_before);
     }
 
-    /// Moves alike waiting jobs, in queue order, to their earliest starts from an instant on.
+    /// Moves the waiting jobs of a row, which are alike, to earlier starts from `begin` on.
     ///
-    /// Each moved job leaves its place to the next one. Because the jobs are alike, the effect is
-    /// as if only one job moved. Where the profile is negative, only the job with the next reserved
-    /// start may move, and the part of its old place that it keeps must not be overdrawn.
+    /// The jobs are moved in queue order. Each moved job leaves its interval to the next one.
+    /// Because the jobs are alike, the effect is as if only one job moved. Where the profile is
+    /// negative, only the job with the next reserved start may move. Its new interval may overlap
+    /// its old one only where the profile is not negative.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];

@@ -17,14 +17,14 @@
 //! of some of these nodes follows
 //! ```
 //!
-//! A start in the opening uses the node between *b* and *c*: it lies before *c*, and less than a
-//! span before *b*, but not before *a*.
+//! A start in the opening lies before *c*, less than a span before *b*, and not before *a*. So the
+//! job uses the node at some time between *b* and *c*.
 //!
-//! If no placement for a request is free throughout a span, bisection finds the last step from
-//! which none is free up to the end of the span. The interval from that step to the end of the span
-//! is stored with the request, which then fails, like larger ones, in every span that contains it.
-//! When a release leaves nodes free throughout the interval, the failure is only suspected, and the
-//! request is tried again before any larger one.
+//! A request fails in a span if no placement is free throughout the span. Bisection then finds the
+//! last step for which no placement is free from this step to the end of the span. This interval is
+//! stored with the request. The request, and all larger ones, fail in every span that contains the
+//! interval. When a release leaves nodes free throughout the interval, the failure is only
+//! suspected, and the request is tried again before any larger one.
 //!
 //! # Jobs past their estimate
 //! A job past its estimate counts as ended, so its nodes can be reserved again. While it runs, a
@@ -47,7 +47,8 @@ use super::Plan;
 use crate::cluster::{Cluster, Place, Reservation, StartOptions, Ticket};
 use crate::job::Time;
 
-/// Reservations as placements, for allocators that depend only on which nodes are free.
+/// Plan that stores reservations as placements. It serves allocators that depend only on which
+/// nodes are free.
 pub(super) struct Sets {
     space: Space,
     /// Reservations in the order in which they were added.

@@ -24,7 +24,8 @@ pub(super) struct Space {
     /// Nodes that no running job holds now; `None` if exactly these nodes are expected to be free
     /// now.
     in_fact: Option<InFact>,
-    /// Releases for which not all reservations have been checked, oldest first.
+    /// Releases of nodes, oldest first. A release is removed when, after it, every reservation has
+    /// been checked for an earlier start.
     freed: Vec<Freed>,
     forgotten: u64,
     openings: Openings,
@@ -164,7 +165,7 @@ impl Space {
         self.look_at_facts(cluster);
     }
 
-    /// Stores which nodes are free now, if the plan may expect other nodes to be free.
+    /// Stores the set of nodes that are free now, if the plan may expect a different set.
     pub(super) fn look_at_facts(&mut self, cluster: &Cluster<'_>) {
         self.in_fact = (self.is_overdrawn || cluster.runs_late()).then(|| {
             let nodes = cluster.site(0).free().clone();
@@ -193,8 +194,9 @@ impl Space {
         self.forgotten + self.freed.len() as u64
     }
 
-    /// Drops the first `seen` releases of nodes; every reservation must have been checked since
-    /// then.
+    /// Drops the records of the first `seen` releases of nodes since the plan was created.
+    ///
+    /// Every reservation must have been checked after these releases.
     pub(super) fn forget(&mut self, seen: u64) {
         let known = (seen.saturating_sub(self.forgotten) as usize).min(self.freed.len());
         self.freed.drain(..known);
@@ -203,9 +205,9 @@ impl Space {
 
     /// Adds a reservation to the plan.
     ///
-    /// Releases so far cannot improve the reservation, unless some nodes are reserved twice. In
-    /// that case the count of free nodes was too low, and the job may start sooner on its own
-    /// nodes, for which the count is not checked.
+    /// Releases before this call need no check for an earlier start, unless some nodes may be
+    /// reserved twice. In that case the count of free nodes may have been too low. The job may then
+    /// start earlier on the nodes that it reserved, for which the count is not checked.
     fn hold(&mut self, planned: &mut Planned) {
         if let Hold::Nodes(placement) = &planned.promise.hold {
             planned.nodes.clear();
@@ -287,8 +289,9 @@ impl Space {
         }
     }
 
-    /// Reservation from now on, on nodes that no running job holds. It is `None` if the plan
-    /// expects exactly these nodes to be free now.
+    /// Reservation from now on, on nodes that no running job holds.
+    ///
+    /// `None` if there is none, or if the plan is right about which nodes are free now.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;
@@ -298,7 +301,9 @@ impl Space {
         Some(asked.at(*now, placement))
     }
 
-    /// Reservation that starts sooner than a planned one, or now if the planned one is due.
+    /// Better reservation for a job than its planned one; `None` if there is none. The better one
+    /// starts earlier. If the planned one is due, the better one starts now, perhaps on other
+    /// nodes.
     fn better(&mut self, planned: &Planned) -> Option<Reservation> {
         let (own, placement) = planned.held()?;
         let mut openings = std::mem::take(&mut self.openings);
@@ -350,13 +355,12 @@ impl Space {
         }
     }
 
-    /// Finds the intervals in which a reservation may start earlier because of recent releases of
-    /// nodes.
+    /// Finds the intervals in which a reserved job may start earlier because nodes were released.
     ///
-    /// Only releases since the last check of the reservation count. A job that starts earlier must
-    /// use some released nodes. These nodes must stay free until the job ends or, if they belong to
-    /// its own reservation, up to the reserved start. If nodes had several holders and lost one,
-    /// every instant before the reserved start is included.
+    /// Only releases after the last check of the reservation are examined. An earlier start needs
+    /// some of the released nodes. They must stay free until the job would end or, if its
+    /// reservation holds some of them, until the reserved start. If nodes had several holders and
+    /// lost one, all instants before the reserved start are included, if that may help the job.
     fn find_openings(
         &self,
         planned: &Planned,

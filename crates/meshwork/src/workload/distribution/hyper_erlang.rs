@@ -83,10 +83,11 @@ impl HyperErlang {
     /// the variation or the third moment is too small.
     ///
     /// Let *m* be the mean duration of a stage. The first three moments of a sum of *n* stages are
-    /// n m, n(n + 1) m² and n(n + 1)(n + 2) m³. In the mixture, *m* is drawn from two values. So
-    /// the problem is to find a distribution on two points with three given moments. It exists on
-    /// two conditions: the second moment exceeds the square of the first, and the product of the
-    /// first and third exceeds the square of the second. Its points are the roots of a quadratic.
+    /// n m, n(n + 1) m² and n(n + 1)(n + 2) m³. In a hyper-Erlang distribution, *m* is drawn from
+    /// two values. So the problem is to find a distribution on two points with three given moments.
+    /// It exists on two conditions: the second moment exceeds the square of the first, and the
+    /// product of the first and third exceeds the square of the second. Its points are the roots of
+    /// a quadratic.
     ///
     /// # Complexity
     /// **O(1)**: the order is bounded.

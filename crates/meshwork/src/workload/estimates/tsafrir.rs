@@ -73,9 +73,11 @@ const SHARED: [f64; 15] = [
 /// multiples of larger steps come first. Of the multiples of one step, the longest comes first.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
-/// Popularity rank that each popular value has in each of four logs; 1 is the most popular. The
-/// logs are SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE. Each row is for one value: first
-/// the longest value, then the others from the shortest on.
+/// Popularity ranks of the popular values in four logs. Rank 1 is the most popular.
+///
+/// A row has the ranks of one value in the logs SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and
+/// SDSC-BLUE. The first row is for the longest value. The other rows are for the other values, from
+/// the shortest to the second longest.
 const RANKS: [[usize; 4]; HEAD] = [
     [3, 1, 1, 1],
     [1, 3, 4, 6],
@@ -313,13 +315,16 @@ fn values_among(jobs: usize) -> usize {
     libm::round(low + into * (high - low)) as usize
 }
 
-/// Popularity rank, from 0, of each popular value, in the order of [`Model::popular_times`]. `own`
-/// has the ranks that are already known. The maximum gets rank 0, unless this rank is known to be
-/// another value's. All other values get their ranks one after another. At each value, the ranks
-/// that it has in the four logs are added to a pool of ranks. There are two cases in which no rank
-/// is drawn. First, a free rank belongs to no later value in any log: the value gets this rank,
-/// which no later value could get. Second, the pool is empty: the value gets the best free rank. In
-/// all other cases two ranks are drawn from the pool, and the value gets the better one.
+/// Draws a popularity rank, from 0, for each popular value.
+///
+/// The values are in the order of [`Model::popular_times`]. `own` has the ranks that are already
+/// known. The maximum gets rank 0, unless another value is known to have this rank. All other
+/// values get their ranks one after another. For each value, the ranks that it has in the four logs
+/// are first added to a pool of ranks. Then one of three rules applies:
+///
+/// - If some free rank belongs to no later value in any log, the value gets this rank.
+/// - Otherwise, if the pool is empty, the value gets the best free rank.
+/// - Otherwise, two ranks are drawn from the pool, and the value gets the better one.
 fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     let count = own.len();
     let mut is_free = vec![true; count];

@@ -20,8 +20,8 @@ pub(super) struct Attributes {
     /// Owner and predecessor of each line with attributes; `None` if dependencies are not
     /// requested.
     ///
-    /// Without dependencies, only owners are stored, and the number of a line's attributes is the
-    /// number of its owner.
+    /// If it is `None`, only owners are stored, and the number that stands for the attributes of a
+    /// line is the number of its owner.
     came: Option<Came>,
 }
 

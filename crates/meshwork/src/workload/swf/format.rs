@@ -180,13 +180,13 @@ impl Record {
         Some(self.fields[13]).filter(|&application| application >= 0.0)
     }
 
-    /// Field 15: queue of submission, if known.
+    /// Field 15: queue to which the job was submitted, if known.
     #[must_use]
     pub fn queue(&self) -> Option<f64> {
         Some(self.fields[14]).filter(|&queue| queue >= 0.0)
     }
 
-    /// Field 16: partition of submission, if known.
+    /// Field 16: partition to which the job was submitted, if known.
     #[must_use]
     pub fn partition(&self) -> Option<f64> {
         Some(self.fields[15]).filter(|&partition| partition >= 0.0)

@@ -115,7 +115,7 @@ fn chosen_jobs(
 /// Converts a line of a log to a job, or returns the reason why the line is not a job.
 ///
 /// The outer `Err` is for an invalid line. The inner `Err` is for a line that is not a job, because
-/// it lacks information. `count` is the index of the line, from 1, among all lines without
+/// it lacks information. `count` is the index of the line, from 1, among all lines that are not
 /// comments. It becomes the job's number if the line gives none.
 ///
 /// # Errors

@@ -80,7 +80,9 @@ fn ahead(text: &[u8], at: usize) -> Option<(u64, u8)> {
     Some((u64::from_le_bytes(*bytes), ninth[0]))
 }
 
-/// Values of eight ASCII digits, and a mask whose lowest set bit is in the first other byte.
+/// Values of the ASCII digits with which eight bytes begin, and a mask that shows their end.
+///
+/// The lowest set bit of the mask is in the first byte that is no digit; without one, it is 0.
 #[inline(always)]
 pub(super) fn digits(bytes: u64) -> (u64, u64) {
     // For a byte that is no digit, the high bit is set here or by the addition below.

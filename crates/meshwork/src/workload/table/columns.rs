@@ -27,7 +27,7 @@ pub enum CellKind {
 }
 
 impl CellKind {
-    /// Name of the kind of values in a column, as shown in lists of columns.
+    /// Word for the values in a column, such as `number` or `text`, as shown in lists of columns.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -61,8 +61,8 @@ pub struct Column {
     pub unit: &'static str,
     /// Meaning of the column for a job, in one line.
     pub help: &'static str,
-    /// Index, from 0, of the field in a line of a log that has the meaning of this column. `None`
-    /// if there is no such field.
+    /// Index, from 0, of the field of a log's lines with the meaning of this column. `None` if
+    /// there is no such field.
     pub field: Option<usize>,
     get: fn(&Job) -> Option<String>,
     set: fn(&mut Row, Cell<'_>) -> Result<(), String>,
@@ -370,8 +370,8 @@ pub static COLUMNS: [Column; 35] = [
         .read(|row, cell| put(&mut row.roles, cell.roles())),
 ];
 
-/// Columns that describe pieces. A piece is a requested part of a node, so other jobs have no such
-/// cells.
+/// Columns that describe pieces, which are requested parts of nodes. Their cells are empty for jobs
+/// that do not request pieces.
 const OF_PIECES: [&str; 9] =
     ["pieces", "cpu", "mem", "gpu", "other", "per_node", "inside", "type", "roles"];
 

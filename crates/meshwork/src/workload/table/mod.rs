@@ -79,7 +79,7 @@ pub struct Instant {
 }
 
 impl From<f64> for Instant {
-    /// Creates an instant of the table's own clock.
+    /// Creates an instant that is a value of the table's clock, and not a date.
     fn from(at: f64) -> Instant {
         Instant { at, is_date: false }
     }
@@ -460,8 +460,9 @@ impl Cell<'_> {
         }
     }
 
-    /// Reads a number of GPUs from a cell, and the share that is needed of each GPU, in
-    /// thousandths.
+    /// Reads a cell with a number of GPUs, or with a part of one GPU.
+    ///
+    /// Returns the number of GPUs, and the needed share of each GPU in thousandths.
     fn gpus(&self) -> Result<(u32, u32), String> {
         let share = |number: f64| (number * f64::from(WHOLE_SHARE)).round();
         match self {

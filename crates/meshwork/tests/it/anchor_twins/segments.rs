@@ -6,11 +6,10 @@
 
 use super::*;
 
-/// Node that is left out when the job is tried again.
+/// Rule for the node that is left out when a job that failed is tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hint {
-    /// A failed job is tried again without the lowest of the nodes selected so far, as in the
-    /// allocator.
+    /// After a failure, the lowest node selected so far is left out, as in the tested allocator.
     Selected,
     /// A failed job is not tried again. This is a misreading, which the tests must detect.
     Never,

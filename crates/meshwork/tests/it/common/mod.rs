@@ -78,7 +78,7 @@ pub(crate) fn watched(
 /// Checks that no job is interrupted or starts later than promised.
 #[derive(Default)]
 pub(crate) struct Promises {
-    /// Whether only the last promise to a job counts; otherwise only the first one does.
+    /// Whether a job is held to the last start time promised to it, not to the first one.
     are_renewed: bool,
     promised: BTreeMap<JobId, Time>,
     pub(crate) made: u32,
@@ -127,7 +127,9 @@ pub(crate) fn interval(values: &[f64]) -> (f64, f64) {
     (mean, 3.883 * (variance / 20.0).sqrt())
 }
 
-/// Message of the error with which a scenario is refused. A text without a workload gets one.
+/// Message of the error with which a scenario is refused.
+///
+/// If the text has no workload, one is added before the scenario is read.
 pub(crate) fn refusal(text: &str) -> String {
     try_scenario(text).map(drop).unwrap_err().message
 }
@@ -178,9 +180,9 @@ pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
 /// Files of a study in memory.
 #[derive(Default)]
 pub(crate) struct Given {
-    /// Jobs of every table.
+    /// Rows that every table of jobs contains, whatever its path.
     pub(crate) rows: Vec<Row>,
-    /// Content of every other file.
+    /// Content of every file that is not a table of jobs.
     pub(crate) text: &'static str,
 }
 
@@ -248,7 +250,7 @@ pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static Sche
     SCHEDULERS.iter().copied().filter(everywhere).filter(|s| !s.malleable)
 }
 
-/// Names of allocators that work on a machine, one in `step`.
+/// Names of allocators that work on a machine: the first one, and every `step`-th one after it.
 pub(crate) fn allocators_on(topology: &Topology, step: usize) -> Vec<&'static str> {
     let suitable = ALLOCATORS.iter().filter(|a| a.works_on(topology));
     suitable.map(|a| a.about.name).step_by(step).collect()

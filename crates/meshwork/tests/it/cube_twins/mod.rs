@@ -13,7 +13,8 @@ pub(crate) trait Twin {
     fn choose(&mut self, _free: &NodeSet, _k: u32) -> Option<Subcube> {
         None
     }
-    /// Subcubes for a request: one for a subcube, or one or several for a count of nodes.
+    /// Subcubes that serve a request. A request for a subcube gets one. A request for a number of
+    /// nodes gets one or several.
     fn serve(&mut self, free: &NodeSet, request: &Request) -> Option<Vec<Subcube>> {
         match request {
             Request::Subcube(k) => self.choose(free, *k).map(|cube| vec![cube]),
@@ -355,9 +356,11 @@ fn vector(cubes: &[Subcube]) -> Vec<usize> {
     (0..=24).rev().map(|k| cubes.iter().filter(|cube| cube.dimension() == k).count()).collect()
 }
 
-/// Greatest dimension vector of all sets of disjoint cubes that cover the free nodes.
+/// Greatest dimension vector of all partitions of the free nodes into disjoint cubes.
 ///
-/// All cubes with the lowest free node are tried, each with all covers of the remaining nodes.
+/// A dimension vector has the number of cubes of each dimension, the largest dimension first. All
+/// cubes whose lowest node is the lowest free node are tried, each with all partitions of the
+/// remaining nodes.
 fn greatest(free: &NodeSet, known: &mut BTreeMap<Vec<u64>, Vec<usize>>) -> Vec<usize> {
     let Some(base) = free.first() else { return vector(&[]) };
     if let Some(vector) = known.get(free.words()) {

@@ -50,7 +50,8 @@ impl Machine {
         real.flat_map(|place| self.blocks[place].iter().copied()).collect()
     }
 
-    /// First base block of the aggregated block that a segment gets.
+    /// First base block of the aggregated block that the rule chooses for a segment. `None` if no
+    /// aggregated block will do.
     fn aggregated(
         &self,
         level: &Level,
@@ -215,9 +216,9 @@ impl Placing<'_> {
 
     /// Adds, in order, all base blocks with usable nodes to the blocks that the segment uses.
     ///
-    /// Also counts the lower blocks (of the next smaller listed size) that come into use. A lower
-    /// block is counted when its first base block is added, even if the segment already uses later
-    /// base blocks of it.
+    /// Also counts the lower blocks that come into use. A lower block is a group of base blocks,
+    /// and has the next smaller listed size. It is counted when its first base block is added, even
+    /// if the segment already uses later base blocks of it.
     fn open_all(&mut self, nodes: &Set) {
         let mut before = None;
         for block in self.inside() {
@@ -316,8 +317,8 @@ impl Placing<'_> {
 
     /// Base block from which the segment takes nodes next.
     ///
-    /// Base blocks are compared by their nodes in `open`: those that could be taken when the
-    /// segment's first node was chosen.
+    /// Base blocks are compared by their number of nodes in `open`. This set has the nodes that
+    /// were available when the segment's first node was chosen.
     fn next(&self, open: &Set) -> Option<usize> {
         let free = |block: usize| shared(&self.machine.blocks[block], open) as usize;
         let all_taken = self.misread == Misread::RequiredNotFilledFirst;

@@ -1,6 +1,7 @@
-//! Slow reference implementations of the rules of Slurm's topologies, over sets of nodes. Each can
-//! also follow misreadings of its rule. Each rule has a module of its own; this module has the
-//! retry loop that all rules share.
+//! Slow reference implementations of the rules of Slurm's topologies, over sets of nodes.
+//!
+//! Each rule has a module of its own; this module has the retry loop that all rules share. An
+//! implementation can also follow a misreading of its rule, which the tests must detect.
 
 pub(crate) mod blocks;
 pub(crate) mod ring;
@@ -112,7 +113,9 @@ pub(crate) enum Misread {
     OneRunOfContiguous,
 }
 
-/// Repeats a rule without some of the nodes until the rule succeeds or gives up.
+/// Nodes that a rule chooses for a job; `None` if it finds none.
+///
+/// While the rule fails, it is repeated without some of the nodes.
 pub(crate) fn choose(
     job: &Job,
     free: &Set,

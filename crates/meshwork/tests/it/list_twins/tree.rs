@@ -28,10 +28,11 @@ impl Machine {
         other.iter().position(|&own| own == up).map(|other| (other + down) as u32)
     }
 
-    /// Compares two switches as places for a job that still needs `missing` nodes.
+    /// Compares how well two switches suit a job that still needs `missing` nodes.
     ///
     /// If both have too few free nodes, their parents are compared instead, and so on upwards. The
-    /// flag says whether the first switch or its compared ancestor has all missing nodes.
+    /// flag says whether the first switch, or the ancestor compared in its place, has enough free
+    /// nodes.
     fn compare(
         &self,
         (mut i, mut j): (usize, usize),

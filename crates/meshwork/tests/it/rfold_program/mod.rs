@@ -57,7 +57,7 @@ pub(crate) struct Row {
     pub duration: u64,
     /// Start of the job; `None` if the job was dropped.
     pub started: Option<Started>,
-    /// Times that the job waited for processors and for a shape, counted from its first try.
+    /// How long the job waited for processors, and how long for a shape, since its first try.
     pub waits: [u64; 2],
     shape: [u32; 3],
     tried: bool,
@@ -70,7 +70,7 @@ pub(crate) struct Started {
     pub start: u64,
     /// Sides of the job's block, in ascending order.
     pub shape: [u32; 3],
-    /// Checksum of the job's nodes, as in the recorded runs.
+    /// Checksum of the job's nodes. The recorded runs have such checksums too.
     pub crc: u64,
 }
 
@@ -90,7 +90,7 @@ enum Event {
     Idle,
     Begin,
     Arrival(usize),
-    /// The arrival or the end of a job, with the waiting process that it wakes, if any.
+    /// The arrival or the end of a job, and the waiting process that this event wakes, if any.
     Signal(Option<Waiter>),
     Woken(Waiter),
     Try(usize),
@@ -210,7 +210,9 @@ impl Program {
         self.push(end, 1, Event::Timer(self.timers, job));
     }
 
-    /// Waiter that an arrival, or the end of a job, wakes. The same waiter is not returned twice.
+    /// Waiting process that an arrival (`is_arrival`) or the end of a job wakes, if there is one.
+    ///
+    /// A [`Waiter`] is returned only once.
     fn wake(&mut self, is_arrival: bool) -> Option<Waiter> {
         let (waiter, used) = self.waiter.as_mut()?;
         if *used || waiter.for_arrival && !is_arrival {

@@ -49,7 +49,7 @@ impl Buffer {
     }
 }
 
-/// Router, class of virtual channels, next router, and port at the next router.
+/// Hop of a packet: router, class of virtual channels, next router, and port at the next router.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     at: u32,
@@ -177,7 +177,7 @@ impl<'a> Twin<'a> {
         u64::from(cycles) - 1
     }
 
-    /// Cycles for the routing of a head, the transfer of a flit, and the way of a credit.
+    /// Delays in cycles: routing of a head flit, transfer of a flit, and return of a credit.
     fn delays(&self) -> (u64, u64, u64) {
         if self.is_booksim() { (0, 3, 2) } else { (u64::from(self.setting.router_delay), 1, 1) }
     }

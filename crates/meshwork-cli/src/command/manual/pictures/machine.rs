@@ -73,7 +73,9 @@ fn drawn(canvas: &mut Canvas, pool: &Pool, jobs: &[Held]) -> [i32; 2] {
     size
 }
 
-/// Picture of the machine after an allocator has placed the jobs that all such pictures share.
+/// Picture of the machine after an allocator has placed the jobs of a fixed example.
+///
+/// The pictures of all allocators show the same jobs.
 pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String {
     let mut canvas = Canvas::default();
     let [width, height] = drawn(&mut canvas, pool, jobs);
@@ -160,9 +162,9 @@ pub(super) fn half_free(catalogue: &Catalogue) -> String {
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN + 34], &title)
 }
 
-/// Corner of the block with the fewest held nodes, and the letters of their jobs.
+/// Corner of the block with the fewest held nodes, and the letters of the jobs that hold them.
 ///
-/// All blocks with the sides `WAITING` that do not wrap around are compared.
+/// The compared blocks have the sides `WAITING`, and do not wrap around.
 fn nearest(pool: &Pool, jobs: &[Held]) -> ([u32; 2], String) {
     let grid = pool.site().grid();
     let mut best: Option<(usize, [u32; 2], String)> = None;

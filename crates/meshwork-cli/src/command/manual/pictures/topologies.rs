@@ -206,7 +206,7 @@ fn tree(topology: &Topology) -> String {
     )
 }
 
-/// Groups of routers around a circle, each router with its nodes.
+/// Picture of a dragonfly: groups of routers around a circle, each router with its nodes.
 fn groups(topology: &Topology) -> String {
     let wires = topology.wires().expect("a dragonfly has links");
     let tiers = topology.tiers().expect("a dragonfly has groups");

@@ -334,12 +334,12 @@ impl View {
         vec![self.title.clone(), counts, shares, self.latest.clone()]
     }
 
-    /// Position of each site's map, and the total size.
+    /// Position of each site's map, and the total width and height.
     ///
-    /// Maps stand side by side if they fit into `width` columns. One line of the terminal shows
-    /// `rows` rows of cells, each of `scale` × `scale` processors. A character is twice as high as
-    /// it is wide. If a scaled map has one row of cells in a line, a cell therefore has `scale` ×
-    /// `2 * scale` processors.
+    /// Maps stand side by side if they fit into `width` columns. A line of the terminal shows
+    /// `rows` rows of cells. If `scale` is 1, a cell shows one processor. Otherwise, the one or two
+    /// cells of a character show `scale` × `2 * scale` processors, because a character is twice as
+    /// high as it is wide.
     fn panes(&self, width: usize, (rows, scale): (usize, usize)) -> (Vec<Pane>, (usize, usize)) {
         let mut panes = Vec::new();
         let (mut x, mut y, mut below, mut across) = (0, 0, 0, 0);
@@ -587,7 +587,7 @@ impl View {
         self.chosen.and_then(|id| Some((id, self.scene.running().get(&id)?)))
     }
 
-    /// Whether the user has chosen a running job other than the given one.
+    /// Whether the user has chosen a running job other than `id`.
     fn stands_back(&self, id: JobId) -> bool {
         self.chosen().is_some_and(|(chosen, _)| chosen != id)
     }
@@ -605,7 +605,7 @@ impl View {
         self.style(Style::on(colour))
     }
 
-    /// The given style, or the plain style if colours are off.
+    /// Returns `style` if colours are on, else the plain style.
     pub(super) fn style(&self, style: Style) -> Style {
         if self.colours { style } else { Style::PLAIN }
     }

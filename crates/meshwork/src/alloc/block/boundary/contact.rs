@@ -134,8 +134,9 @@ impl Faces {
         all
     }
 
-    /// Adds a face across dimension `d` to the set, if `is` is true. This is the high face if
-    /// `high` is true, else the low one.
+    /// Adds a face across dimension `d` to the set; does nothing if `is` is false.
+    ///
+    /// The face is the high one if `high` is true, otherwise the low one.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }

@@ -98,7 +98,8 @@ impl Edges {
 pub(super) struct Peaks {
     peaks: NodeSet,
     words: Vec<usize>,
-    /// For each dimension, the bases from which the block cannot move one step down.
+    /// For each dimension, the bases (lowest corners) from which the block cannot move one step
+    /// down.
     ///
     /// The sets also contain nodes that are not bases. On a ring, they also contain bases at
     /// coordinate 0 from which the block can move.
@@ -107,10 +108,11 @@ pub(super) struct Peaks {
     ///
     /// The sets also contain nodes that are not bases.
     high: Vec<NodeSet>,
-    /// Bases that satisfy the condition for a peak in the current dimension.
+    /// Bases that satisfy the condition for a [peak](Peaks) in the current dimension.
     candidates: NodeSet,
-    /// Base nodes of blocks with an end in line with an edge of a held block, in the current
-    /// dimension.
+    /// Bases at which a block begins or ends level with an edge of a held block.
+    ///
+    /// Only edges along the current dimension are considered.
     level: NodeSet,
     reached: NodeSet,
     spare: NodeSet,
@@ -196,10 +198,10 @@ impl Peaks {
         }
     }
 
-    /// Stores in `level` the bases at which a block begins or ends level with an edge along
-    /// dimension `d`.
+    /// Stores in `level` the bases at which a block is level with an edge along dimension `d`.
     ///
-    /// If `corners` is set, bases at which the block is one step off such an edge are included.
+    /// Such a block begins at a low edge, or ends at a high edge. If `corners` is set, bases at
+    /// which the block is one step off an edge are included.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);
@@ -211,9 +213,10 @@ impl Peaks {
         }
     }
 
-    /// Adds the bases of blocks that have a held block beside a face, and are level with its edge.
+    /// Adds bases at which a block touches a held block, and is level with its edge along dimension
+    /// `d`.
     ///
-    /// Only faces across dimensions other than `d` are considered.
+    /// Only faces across other dimensions than `d` count as touching.
     fn beside_faces(&mut self, grid: &Grid, d: usize, sides: &[u32], corners: bool) {
         for across in (0..sides.len()).filter(|&across| across != d) {
             if sides.len() == 2 {
@@ -230,11 +233,11 @@ impl Peaks {
         }
     }
 
-    /// Replaces each node in `reached` by the bases of all blocks that cover it along one
-    /// dimension.
+    /// Replaces each node in `reached` by the bases of all blocks that contain it.
     ///
-    /// If `corners` is set, blocks that end just before the node or begin just after it are
-    /// included.
+    /// The blocks extend over `side` nodes along the dimension `along`, and over one node
+    /// otherwise. If `corners` is set, blocks that end just before the node or begin just after it
+    /// are included.
     fn spread(&mut self, grid: &Grid, along: usize, side: u32, corners: bool) {
         let mut length = side;
         if corners {
@@ -263,7 +266,9 @@ fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32
     }
 }
 
-/// Adds to `to` the nodes one step above the nodes in `from`, and perhaps further nodes.
+/// Adds the nodes that lie one step above a node of `from` along dimension `d`.
+///
+/// Some other nodes may be added too.
 fn add_behind(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     to.unite_shifted_up(from, stride);

@@ -97,7 +97,7 @@ impl Anchors {
         Anchors { toruses, criteria: criteria.to_vec(), covered }
     }
 
-    /// The tori, in the order in which they are tried.
+    /// Tori of the machine, in the order in which they are searched for a placement.
     #[must_use]
     pub fn toruses(&self) -> &[Torus] {
         &self.toruses

@@ -89,11 +89,11 @@ impl Count for u32 {
     }
 }
 
-/// For each box with the sides `own`, counts the boxes at the corners `others` that overlap it.
+/// For each box with the sides `own`, counts the overlapping boxes with the sides `other`.
 ///
-/// The boxes at `others` have the sides `other`. Two boxes overlap if the corner of one lies in a
-/// window around the corner of the other. The corners in each window are counted by sums, along one
-/// axis after another.
+/// The boxes with the sides `other` have their corners at the nodes in `others`. Two boxes overlap
+/// if the corner of one lies in a window around the corner of the other. The corners in each window
+/// are counted by sums, along one axis after another.
 ///
 /// **O(n)** for *n* cells of the torus.
 pub(super) fn count_meeting<C: Count>(
@@ -132,7 +132,8 @@ pub(super) fn count_meeting<C: Count>(
     counts
 }
 
-/// Maximum length of a row of bits of which two copies fit in a word of 64 bits.
+/// Maximum length of a row that is handled as a bit set. Two copies of the row must fit in a word
+/// of 64 bits.
 const LONGEST_ROW_OF_BITS: usize = 32;
 
 /// For each position of each row of `length` nodes, counts the members of a set in a window around

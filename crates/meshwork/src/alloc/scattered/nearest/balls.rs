@@ -8,8 +8,8 @@ use crate::topology::{Grid, Node};
 /// A ball is the set of nodes within a radius of a centre. A ball *over* some dimensions has only
 /// nodes that agree with the centre in all other dimensions.
 ///
-/// The count of a ball is a sum of counts of balls over one dimension fewer. There is one of them
-/// for each position along the dropped dimension. Its radius is smaller by the distance of this
+/// The count of a ball is a sum of counts of balls over one dimension fewer, one for each position
+/// along the dropped dimension. The radius of each of these balls is smaller by the distance of its
 /// position from the centre. For the next radius, the sum on one side of a centre is the previous
 /// sum of the adjacent centre, plus the count of one ball.
 ///
@@ -24,9 +24,10 @@ pub(super) struct Balls {
     sums: Vec<Sum>,
     /// For each dimension, the table of balls that extend along all other dimensions.
     pub(super) slices: Vec<Source>,
-    /// For each dimension of a plane, the table of balls that extend along its other dimensions.
+    /// For each dimension of a plane, table of the balls over all other dimensions of the plane.
     pub(super) slices_of_planes: Vec<Source>,
-    /// Table of balls that extend along all lower dimensions, so that each lies within one plane.
+    /// Table of balls within one plane. They extend along all dimensions of the plane, and no
+    /// others.
     pub(super) planes: Source,
     /// Table of the numbers of free nodes in balls that extend along all dimensions.
     ///
@@ -36,7 +37,8 @@ pub(super) struct Balls {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Table of free nodes: a ball that extends along no dimension is a single node.
+    /// The free nodes: a table with 1 for each free node and 0 for each held node. It is a table of
+    /// balls that extend along no dimension, so that a ball is a single node.
     Free,
     Sum(usize),
 }
@@ -88,11 +90,11 @@ impl Balls {
         balls
     }
 
-    /// For each dimension in `first..end`, computes the table of balls along the other dimensions
-    /// there.
+    /// For each dimension in `first..end`, finds or creates the table of balls that do not extend
+    /// along it.
     ///
-    /// The balls also extend along the dimensions of the table `outside`, none of which is in
-    /// `first..end`.
+    /// The balls extend along all other dimensions in `first..end`, and along the dimensions of the
+    /// table `outside`, none of which is in `first..end`.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
             return vec![outside];
@@ -115,8 +117,8 @@ impl Balls {
         }))
     }
 
-    /// For each node, the number of free nodes within `radius`, which must have been computed
-    /// before.
+    /// For each node, the number of free nodes within `radius`. The balls of this radius must have
+    /// been counted before.
     pub(super) fn layer(&self, source: Source, radius: u32) -> &[u16] {
         let nodes = self.free.len();
         match source {
@@ -220,11 +222,12 @@ impl Balls {
     }
 }
 
-/// Counts from which a [`Sum`] computes its counts for the next radius.
+/// Counts of free nodes in smaller balls, from which a [`Sum`] computes its next counts.
 ///
-/// The counts belong to balls that extend along one dimension fewer: `here` has the next radius,
-/// and `before` the radius before it. On a ring, the counts `past_ahead` and `past_behind` of
-/// smaller radii are subtracted. Without this, a node could be counted on both sides of a centre.
+/// The smaller balls extend along one dimension fewer. Balls in `here` have the next radius, and
+/// balls in `before` the radius before it. On a ring, a node may be reached on both sides of a
+/// centre. To count it only once, the counts `past_ahead` and `past_behind` of smaller radii are
+/// subtracted.
 struct Sources<'a> {
     here: &'a [u16],
     before: Option<&'a [u16]>,

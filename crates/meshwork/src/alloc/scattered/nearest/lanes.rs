@@ -37,7 +37,8 @@ pub(super) fn hops_side_by_side(
     sums
 }
 
-/// Adds `some` · (`all` − `some`) in each lane: the number of pairs that a cut separates.
+/// Adds, in each lane, the number of pairs that a cut separates. With `some` of `all` nodes on one
+/// side of the cut, this is `some` · (`all` − `some`).
 fn add_parted(sums: &mut Lanes<u64>, some: &Lanes<u16>, all: &Lanes<u16>) {
     for ((sum, &some), &all) in sums.iter_mut().zip(some).zip(all) {
         *sum += u64::from(u32::from(some) * u32::from(all.wrapping_sub(some)));

@@ -37,9 +37,9 @@ pub(super) struct NearestNodes {
 /// Number of nodes of the largest supported machine, limited because every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
-/// Factor in the limit up to which distances from centres to free nodes are computed one by one.
+/// Factor in the maximum number of distances from centres to free nodes computed one by one.
 ///
-/// The limit is this factor times the number of nodes times the number of dimensions. With more
+/// The maximum is this factor times the number of nodes times the number of dimensions. With more
 /// distances, it is faster to count the free nodes around all centres together.
 const LOOKS: u64 = 16;
 
@@ -133,8 +133,7 @@ mod tests {
         assert_eq!(nearest.best(&site, 5), Some(0));
     }
 
-    /// Counts have 16 bits. There is no answer if a ball might contain more nodes than 16 bits can
-    /// count.
+    /// Counts have 16 bits. `reach` returns `None` if a ball might contain too many nodes for them.
     #[test]
     fn more_nodes_than_can_be_counted_are_left_to_others() {
         let grid = Grid::new(&[42, 42, 42], true).unwrap();

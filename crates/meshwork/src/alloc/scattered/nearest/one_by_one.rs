@@ -39,7 +39,9 @@ struct Half {
     /// Distance from the centre along this half of the dimensions, for each combination of
     /// coordinates.
     apart: Vec<u32>,
-    /// Number of taken nodes for each combination of coordinates.
+    /// Number of the centre's nearest nodes for each combination of coordinates.
+    ///
+    /// The coordinates are those along this half of the dimensions.
     counts: Vec<u32>,
 }
 

@@ -6,12 +6,12 @@ use super::axes::Axes;
 use super::balls::{Balls, Source};
 use super::lanes::{LANES, Lanes};
 
-/// For all centres in one plane, the number of nearest free nodes with each coordinate.
+/// For each centre in one plane, counts of its nearest free nodes by their coordinates.
 ///
 /// A plane extends along the lower dimensions, so its nodes have consecutive numbers. The nearest
 /// nodes of a centre are all free nodes below some distance, and some free nodes at exactly this
-/// distance. Nearest nodes with a given coordinate in a lower dimension form a ball over the other
-/// dimensions. These balls are counted once for all centres of a plane.
+/// distance. Nearest nodes that have the same coordinate in a lower dimension form a ball over the
+/// other dimensions. These balls are counted once for all centres of a plane.
 ///
 /// **O(l · r / 8)** for each pair of a node and a plane, with *l* lower dimensions and radii up to
 /// *r*.
@@ -21,16 +21,16 @@ pub(super) struct Planes {
     pub(super) nodes: usize,
     /// Number of nodes of the grid.
     all: usize,
-    /// For each dimension within a plane, the number of free nodes at each distance from each node.
+    /// For each dimension of a plane, the number of free nodes at each distance from each node.
     ///
-    /// Only nodes in the same plane and with the same coordinate in this dimension count. The index
-    /// is first the distance, then the node.
+    /// Only nodes in the plane of the node and with its coordinate in the dimension count. An inner
+    /// list has the numbers for distance 0 in order of nodes, then those for distance 1, and so on.
     rings: Vec<Vec<u16>>,
-    /// For each lower dimension, numbers of free nodes within a distance in all other dimensions.
+    /// For each lower dimension *d*, numbers of nearest nodes with the centre's coordinate in *d*.
     ///
     /// The first index is the number of planes from which all nodes at the largest distance are
-    /// taken. The second is the radius plus 1, and the third is the centre in the current plane.
-    /// All counts for the radius index 0 are zero, because they stand for coordinates out of reach.
+    /// taken. The second index is the radius plus 1. The third is the centre, a node of the current
+    /// plane. Counts at radius index 0 stand for coordinates out of reach, so they are 0.
     taken: Vec<Vec<u16>>,
     radii: usize,
     /// Distance of each plane from the plane that contains the centres.
@@ -80,10 +80,10 @@ impl Planes {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// Numbers of free nodes of a plane up to a distance, and below it, for each of [`LANES`]
-    /// centres.
+    /// For each of [`LANES`] centres, the number of free nodes of a plane within `distance`.
     ///
-    /// The centres are consecutive nodes of the current plane, from `first` on.
+    /// The second result counts only nodes at less than `distance`. The centres are consecutive
+    /// nodes of the current plane, from `first` on.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -98,13 +98,15 @@ impl Planes {
         (lanes(radius_and_one), lanes(radius_and_one.saturating_sub(1)))
     }
 
-    /// Part of the table of taken nodes for one lower dimension and a number of whole planes.
+    /// Slice of the table `taken` for the lower dimension `d`, with `whole` as the first index.
     pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
         let table = (self.radii + 1) * self.nodes;
         &self.taken[d][whole * table..][..table]
     }
 
-    /// First node of the plane with index `whole`, and `distance` less the distance to the plane.
+    /// First node of the plane with index `whole`, and the search radius within it.
+    ///
+    /// The radius is `distance` minus the distance to the plane.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }

@@ -1,4 +1,4 @@
-//! Hops over all pairs of nearest nodes, computed together for several adjacent centres.
+//! Hops over all pairs of a centre's nearest nodes, computed for adjacent centres in one pass.
 
 use crate::geometry::NodeSet;
 use crate::topology::Grid;
@@ -12,37 +12,41 @@ use super::planes::Planes;
 /// Counts of the nearest free nodes of up to [`LANES`] centres, which are adjacent nodes of a
 /// plane.
 ///
-/// For each centre, the cost is **O(p)** with *p* planes, and one lookup for each coordinate of the
-/// lower dimensions. The nodes of all planes are counted once for each distinct radius among the
-/// centres. If a centre may be the best, one plane is also examined node by node.
+/// A plane extends along the lower dimensions of the grid. For each centre, the cost is **O(p)**
+/// with *p* planes, plus one lookup for each coordinate of the lower dimensions. The nodes of all
+/// planes are counted once for each distinct radius among the centres. If a centre may be the best,
+/// one plane is also examined node by node.
 pub(super) struct Stretch {
     /// For each plane and each centre, the number of nearest nodes of the centre in this plane.
     by_plane: Vec<Lanes<u16>>,
-    /// For each coordinate along one upper dimension, the number of nearest nodes of each centre.
+    /// For each centre, numbers of its nearest nodes by their coordinate along one upper dimension.
     along: Vec<Lanes<u16>>,
     /// For each centre, numbers of its nearest nodes by their coordinates along each lower
     /// dimension.
     ///
-    /// In one plane, only some of the nodes at the largest distance are taken. These are not
-    /// counted.
+    /// In one plane, only some of the nodes at the largest distance are among the nearest nodes.
+    /// These nodes are not counted here.
     lower: Vec<Vec<Lanes<u16>>>,
     /// For each centre, number of planes of which all nodes at the largest selected distance are
     /// taken.
     whole: Lanes<u16>,
-    /// For each centre, number of nodes taken at the largest selected distance in the partly taken
-    /// plane.
-    rest: Lanes<u16>,
-    /// For each centre, the number of its nearest nodes, without the farthest ones in one plane.
+    /// For each centre, the number of nodes taken at the largest distance in one plane.
     ///
-    /// In this plane, only some of the nodes at the largest distance are taken.
+    /// It is the plane of which some, but not all, nodes at the largest selected distance are
+    /// taken.
+    rest: Lanes<u16>,
+    /// For each centre, the number of its nearest nodes that are counted, which is all but `rest`.
+    ///
+    /// Not counted are nodes at the largest distance in the plane that is only partly taken.
     counted: Lanes<u16>,
     /// For each centre, the hops along the upper dimensions, summed over all pairs of its nearest
     /// nodes.
     above: Lanes<u64>,
-    /// For each centre, the hops along the lower dimensions over all pairs of its counted nearest
+    /// For each centre, the hops along the lower dimensions, summed over pairs of its nearest
     /// nodes.
     ///
-    /// Nodes at the largest distance in the plane that is only partly taken are not counted.
+    /// In one plane, only some of the nodes at the largest distance are taken. These are left out
+    /// of the sum.
     below: Lanes<u64>,
     /// For each coordinate of each lower dimension, the number of one centre's nearest nodes there.
     counts: Vec<Vec<u32>>,
@@ -146,7 +150,8 @@ impl Stretch {
         Some(above + below.sum::<u64>())
     }
 
-    /// Counts in each plane the nearest nodes of each centre, once for each distinct radius.
+    /// Counts the nearest nodes of each centre in each plane. Centres with equal radii are served
+    /// by one pass over the planes.
     fn count_planes(&mut self, planes: &Planes, centres: &[Reached]) {
         let Stretch { by_plane, whole, rest, .. } = self;
         by_plane.fill([0; LANES]);

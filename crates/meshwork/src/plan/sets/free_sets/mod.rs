@@ -51,20 +51,19 @@ pub(super) struct Back {
     /// Start of the longest interval in which some released node may stay free; `until` is its end.
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Rise of the free counts in steps in which nodes had several holders; `None` without such
-    /// steps.
+    /// Rise of the counts of free nodes in steps where some node had several holders before the
+    /// release. `None` without such steps.
     pub(super) eased: Option<Eased>,
 }
 
-/// Rise of a plan's counts of free nodes, caused by a release of nodes that had several holders.
+/// Increase of a plan's counts of free nodes, after nodes with several holders were released.
 ///
-/// The count of a step is its number of free nodes, minus the number of holders beyond the first of
-/// each node.
+/// The count of a step is its number of free nodes, minus one for each further holder of a node
+/// that has more than one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
     pub(super) at: Time,
-    /// Minimum count of free nodes before a release, over the steps in which nodes had several
-    /// holders.
+    /// Minimum count before the release, over the steps in which a node had several holders.
     pub(super) least: i64,
     pub(super) most: i64,
 }
@@ -155,13 +154,14 @@ impl FreeSets {
         (from, until)
     }
 
-    /// Finds the first step, in `openings` and before `limit`, at which a placement for `wanted`
-    /// begins.
+    /// Finds the first step, within `openings` and before `limit`, from which `wanted` can be
+    /// placed.
     ///
-    /// `place` searches the nodes that are free during the whole requested time span, and must miss
-    /// no block. Nodes of the job's own reservation `own` count as free. With `own`, the requested
-    /// span must be no longer than the span of `own`. `limit` must then be at most the start of
-    /// `own` or the end of the present instant, whichever is later.
+    /// `place` searches for a placement on the nodes that are free during the whole requested time
+    /// span. It must find a free block if there is one. Nodes of the job's reservation `own` count
+    /// as free. If `own` is set, the requested span must be no longer than the span of `own`, and
+    /// `limit` must be at most the start of `own` or the end of the present instant, whichever is
+    /// later.
     ///
     /// If a search fails, a blocker is stored: the request, and an interval throughout which it has
     /// no placement. The begin of this interval is found by bisection. Later searches skip each
@@ -275,11 +275,11 @@ impl FreeSets {
         place(&free, wanted.request)
     }
 
-    /// First instant before the start of the reservation `own` from which on its nodes are free for
+    /// Earlier start for the reservation `own`: first instant from which its nodes are free for
     /// `span`.
     ///
-    /// The time `span` is at most the span of `own`. A node also counts as free while only `own`
-    /// holds it.
+    /// The result is `None` if there is no such instant before the start of `own`. The time `span`
+    /// is at most the span of `own`. A node also counts as free while only `own` holds it.
     pub(super) fn sooner(&self, own: Held<'_>, span: f64) -> Option<Time> {
         let mut at = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| step.from < own.from) {
@@ -296,11 +296,10 @@ impl FreeSets {
         None
     }
 
-    /// Last step of a plan at which an earlier failure shows that a request cannot be placed
-    /// either.
+    /// Last of the steps at which an earlier failure shows that the new request cannot be placed.
     ///
-    /// If nodes became free since that failure, the failed request is tried again first. It is
-    /// tried again only if no other failure rules out the new request.
+    /// `None` if there is no such step. If nodes became free since that failure, the failed request
+    /// is tried again first. It is tried again only if no other failure rules out the new request.
     fn blocked<P>(
         &mut self,
         steps: Range<usize>,
@@ -426,7 +425,9 @@ mod tests {
         (time(hold.0), time(hold.1), hold.2.node_set(grid))
     }
 
-    /// Free nodes in a unit of time, and their count minus one for each holder beyond the first.
+    /// Free nodes in a unit of time, and the number of nodes minus the sizes of all placements.
+    ///
+    /// A node is subtracted once for each of its holders, so the number may be negative.
     fn at(grid: &Grid, all: &Holds, t: u32) -> (NodeSet, i64) {
         let (mut free, mut count) = (NodeSet::full(NODES), i64::from(NODES));
         for (.., placement) in all.iter().filter(|(from, until, _)| (*from..*until).contains(&t)) {

@@ -20,7 +20,8 @@ pub(super) struct Step {
     pub(super) blockers: Vec<Blocker>,
 }
 
-/// Failed request: it and larger ones have no placement from the beginning of a step up to `until`.
+/// Failed request. Neither it nor a larger one has a placement from the step's beginning up to
+/// `until`.
 #[derive(Clone, Debug)]
 pub(super) struct Blocker {
     pub(super) request: Request,
@@ -86,7 +87,9 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether the nodes are free in this step or, if `are_held` is set, held by their owner alone.
+    /// Whether the step leaves the nodes to one job.
+    ///
+    /// They are free or, if `are_held` is set, held by this job alone.
     pub(super) fn is_left_to(&self, nodes: &NodeSet, are_held: bool) -> bool {
         if are_held {
             self.again.first().is_none_or(|twice| !nodes.meets(twice))

@@ -63,21 +63,22 @@ impl Shape {
 /// A larger torus would need too much memory for this.
 const MOST_IN_ORDER: u32 = 1 << 16;
 
-/// Number of free boxes above which searching `in_order` is faster than comparing their positions.
+/// Maximum number of free boxes among which the first one is found by comparing their ranks. With
+/// more free boxes, searching the list `in_order` is faster.
 const FEW: u32 = 32;
 
 /// Listed shape of a torus, with the boxes of this shape at all positions.
 #[derive(Clone, Debug)]
 pub struct Entry {
     shape: Shape,
-    /// Rank of each coordinate of each axis in the order in which boxes are tried; `None` without a
-    /// box.
+    /// For each axis, the rank of each coordinate in the order in which boxes are tried. `None` if
+    /// no box begins at the coordinate.
     order: [Vec<Option<u32>>; 3],
     /// Corner cells of all boxes of the shape.
     bases: NodeSet,
     /// Corner cells of all boxes, in the order in which they are tried; empty on a large torus.
     in_order: Vec<u32>,
-    /// Corner cells of the boxes that have no hole and in which no node occurs twice.
+    /// Corner cells of the complete boxes, which have no hole and contain no node twice.
     complete: NodeSet,
     overlaps_others: bool,
 }
@@ -95,7 +96,9 @@ impl Entry {
         self.shape.size()
     }
 
-    /// Number of boxes of the shape, including boxes with holes and boxes with equal nodes.
+    /// Number of boxes of the shape, whether or not they can be allocated.
+    ///
+    /// Boxes with a hole, or in which a node occurs twice, cannot be allocated.
     #[must_use]
     pub fn anchors(&self) -> u32 {
         self.bases.count()
