@@ -31,7 +31,7 @@ use meshwork_lab::slurm::folder::SlurmMachine;
 use meshwork_slurm::desk::{SlurmAllocator, SlurmAnswer};
 use meshwork_slurm::history::{JobRecord, Second};
 use parts::{PartsDesk, PartsRequest};
-use plan::{BackfillPlan, Planned, blocks_around};
+use plan::{BackfillPlan, BusyNodes, Planned, Reach, blocks_around};
 use priority::{FairTree, SeenBy};
 use request::{ControlledJob, ResolvedRequest};
 use reserved::Reserved;
@@ -76,6 +76,19 @@ pub(super) struct Start {
 
 #[derive(Clone)]
 pub(super) struct Queue(Vec<Pair>);
+
+/// Numbers of jobs that a backfill pass has considered, of each user and in each partition.
+#[derive(Clone)]
+struct BackfillCounts {
+    of_user: BTreeMap<usize, usize>,
+    of_partition: Vec<usize>,
+}
+
+impl BackfillCounts {
+    fn new(partitions: usize) -> BackfillCounts {
+        BackfillCounts { of_user: BTreeMap::new(), of_partition: vec![0; partitions] }
+    }
+}
 
 /// Recorded starts in one pass: for each job, the index of its partition and its nodes. When a job
 /// is decided, the recorded starts of all jobs ahead of it in the queue count as made.
@@ -626,25 +639,31 @@ impl<'a> Controller<'a> {
         let mut plan = self.plan(now, &closed);
         let mut preemptable: BTreeMap<(usize, Option<usize>), NodeSet> = BTreeMap::new();
         let mut together: BTreeMap<u64, Vec<(usize, usize, NodeSet)>> = BTreeMap::new();
-        let mut of_user: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut of_partition = vec![0_usize; self.desks.len()];
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
         // Unrecorded starts, which are undone after the pass.
         let mut tried = Vec::new();
         let mut last_start: Option<(NodeSet, Second)> = None;
         let pairs = std::mem::take(&mut self.pairs);
+        let mut counts = BackfillCounts::new(self.desks.len());
+        let busy = self.bounds_reach(&plan, recorded).then(|| plan.busy());
+        let mut reach = self.reach(&pairs, &done, &counts, &[], busy.as_ref());
+        let mut left = candidates.len();
         for (place, pair) in pairs.iter().enumerate() {
             // Reservations last for one pass: none is needed if no later job can start.
+            if candidates[..left].last().is_some_and(|last| *last >= reach.end()) {
+                left = candidates.partition_point(|own| *own < reach.end());
+                last_start = None;
+            }
             while last_start.is_none()
-                && let Some(last) = candidates.last().map(|last| &pairs[*last])
+                && let Some(last) = candidates[..left].last().map(|last| &pairs[*last])
             {
                 last_start = match starts_at_once(recorded, last.job) {
                     true => Some((self.no_nodes(), now)),
                     false => self.leaves_nodes(&plan, last, now, &mut blocked),
                 };
-                candidates.pop_if(|_| last_start.is_none());
+                left -= usize::from(last_start.is_none());
             }
-            if candidates.last().is_none_or(|last| *last < place) {
+            if candidates[..left].last().is_none_or(|last| *last < place) {
                 break;
             }
             if done.contains(&pair.job) {
@@ -655,19 +674,10 @@ impl<'a> Controller<'a> {
             if tested >= parameters.bf_max_job_test {
                 break;
             }
-            let is_allowed = |test| self.allows(pair.job, partition, test);
-            if !self.is_admitted(pair) || !is_allowed(Test::Before) {
+            if !self.takes_part(pair, &mut counts) {
                 continue;
             }
-            let user = of_user.entry(self.jobs[pair.job].user).or_default();
-            if *user >= parameters.bf_max_job_user
-                || of_partition[partition] >= parameters.bf_max_job_part
-            {
-                continue;
-            }
-            *user += 1;
-            of_partition[partition] += 1;
-            let is_allowed = is_allowed(Test::After);
+            let is_allowed = self.allows(pair.job, partition, Test::After);
             let fits = *fits[request.kind].get_or_insert_with(|| self.fits(&request, &closed));
             let site = self.machine.site(&self.rules.partitions[partition].name);
             let reserved =
@@ -680,7 +690,10 @@ impl<'a> Controller<'a> {
                 kept.unite(&closed);
                 if fits { self.begin(&request, &kept) } else { None }
             });
-            tested += usize::from(planned.is_some());
+            if planned.is_some() {
+                tested += 1;
+                reach.note(place);
+            }
             let Some(planned) = planned.filter(|_| is_allowed) else { continue };
             // A job waits for completing nodes.
             let planned = match planned {
@@ -716,11 +729,14 @@ impl<'a> Controller<'a> {
                         plan.reserve(now, request.limit, &around);
                     }
                     plan.run(request.limit, pair.job, around);
-                    last_start = None;
                     self.hold(pair.job, partition, start, now);
                     tried.extend((recorded.is_some() && mine.is_none()).then_some(pair.job));
                 }
                 decided.push(Start { job: pair.job, partition, nodes });
+                // The start may have changed which later jobs are tested.
+                let known = &reach.tests()[..=place];
+                reach = self.reach(&pairs, &done, &counts, known, busy.as_ref());
+                (left, last_start) = (candidates.len(), None);
                 continue;
             }
             if self.reserves_not(pair, now) {
@@ -753,6 +769,59 @@ impl<'a> Controller<'a> {
         self.pairs = pairs;
         self.pairs.retain(|own| !self.running.contains_key(&own.job));
         decided
+    }
+
+    /// Whether a backfill pass considers a job, given the jobs considered before, and counts it.
+    fn takes_part(&self, pair: &Pair, counts: &mut BackfillCounts) -> bool {
+        let parameters = &self.rules.parameters;
+        let job = &self.jobs[pair.job];
+        let partition = job.requests[pair.request].partition;
+        if !self.is_admitted(pair) || !self.allows(pair.job, partition, Test::Before) {
+            return false;
+        }
+        let of_user = counts.of_user.entry(job.user).or_default();
+        let of_partition = &mut counts.of_partition[partition];
+        let is_considered = *of_user < parameters.bf_max_job_user
+            && *of_partition < parameters.bf_max_job_part;
+        *of_user += usize::from(is_considered);
+        *of_partition += usize::from(is_considered);
+        is_considered
+    }
+
+    /// Whether nodes of running jobs stay unreserved in a plan until these jobs end.
+    fn bounds_reach(&self, plan: &BackfillPlan, recorded: Option<&Recorded>) -> bool {
+        self.parts.is_none()
+            && self.reserved.is_empty()
+            && self.rules.preemption.is_none()
+            && !self.running.keys().any(|job| self.stays[*job].whole_blocks)
+            && recorded.is_none_or(|own| own.values().all(|own| plan.is_idle(&own.1)))
+    }
+
+    /// Bound on how far a backfill pass gets in the queue, if no further job starts.
+    ///
+    /// `known` tells for each job up to the present one whether it counts as tested, and `counts`
+    /// has the numbers of jobs considered so far. Without `busy`, there is no bound.
+    fn reach(
+        &self,
+        pairs: &[Pair],
+        done: &BTreeSet<usize>,
+        counts: &BackfillCounts,
+        known: &[bool],
+        busy: Option<&BusyNodes>,
+    ) -> Reach {
+        let most = self.rules.parameters.bf_max_job_test;
+        let (mut tests, mut counts) = (known.to_vec(), counts.clone());
+        let mut tested = tests.iter().filter(|own| **own).count();
+        for pair in &pairs[known.len()..] {
+            let Some(busy) = busy.filter(|_| tested < most) else { break };
+            let is_tested = !done.contains(&pair.job)
+                && self.takes_part(pair, &mut counts)
+                && busy.are_enough(&self.jobs[pair.job].requests[pair.request]);
+            tested += usize::from(is_tested);
+            tests.push(is_tested);
+        }
+        tests.resize(pairs.len(), false);
+        Reach::new(most, tests)
     }
 
     /// Nodes that a plan leaves to a job for its whole time limit, with the end of this limit.

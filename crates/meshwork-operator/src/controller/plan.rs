@@ -23,6 +23,8 @@ pub(super) struct BackfillPlan {
     spans: NodeSpans,
     /// Nodes that are in service and on which no job runs.
     idle: NodeSet,
+    /// Nodes in service.
+    up: NodeSet,
     running: Vec<PlannedEnd>,
     /// Sets of idle nodes: element *n* is the set after the first *n* ends of running jobs.
     released: Vec<NodeSet>,
@@ -36,6 +38,73 @@ pub(super) struct BackfillPlan {
 
 /// Running job in a plan: its end by its time limit, its index and its nodes.
 pub(super) type PlannedEnd = (Second, usize, NodeSet);
+
+/// Nodes that jobs hold at the begin of a backfill pass. In the plan of the pass, no other job
+/// reserves them before these jobs end.
+pub(super) struct BusyNodes {
+    now: Second,
+    /// Times, in order, and the nodes that are still held then.
+    after: Vec<(Second, NodeSet)>,
+}
+
+impl BusyNodes {
+    /// Whether enough nodes are held until the end of a job's time limit. Since they are then
+    /// unreserved, the job counts as tested.
+    pub(super) fn are_enough(&self, request: &ResolvedRequest) -> bool {
+        let until = self.now.saturating_add(request.limit);
+        let place = self.after.partition_point(|own| own.0 <= until) - 1;
+        let wanted = request.wanted();
+        wanted.listed.is_none() && self.after[place].1.count_shared(request.may()) >= wanted.nodes
+    }
+}
+
+/// Bound on how far a backfill pass gets in the queue before it has tested as many jobs as it may.
+pub(super) struct Reach {
+    most: usize,
+    /// For each position of the queue, whether its job surely counts as tested.
+    tests: Vec<bool>,
+    /// Number of such positions before `end`.
+    tested: usize,
+    end: usize,
+}
+
+impl Reach {
+    pub(super) fn new(most: usize, tests: Vec<bool>) -> Reach {
+        let (tested, end) = (tests.iter().filter(|own| **own).count(), tests.len());
+        let mut reach = Reach { most, tests, tested, end };
+        reach.shrink();
+        reach
+    }
+
+    /// First position of the queue that the pass surely does not reach.
+    pub(super) fn end(&self) -> usize {
+        self.end
+    }
+
+    /// For each position of the queue, whether its job surely counts as tested.
+    pub(super) fn tests(&self) -> &[bool] {
+        &self.tests
+    }
+
+    /// Registers that the job at a position counts as tested.
+    pub(super) fn note(&mut self, place: usize) {
+        if !std::mem::replace(&mut self.tests[place], true) {
+            self.tested += 1;
+            self.shrink();
+        }
+    }
+
+    fn shrink(&mut self) {
+        while self.tested >= self.most && self.end > 0 {
+            let is_last = self.tests[self.end - 1];
+            if is_last && self.tested == self.most {
+                break;
+            }
+            self.tested -= usize::from(is_last);
+            self.end -= 1;
+        }
+    }
+}
 
 enum Future<'a> {
     Nodes(NodeSet),
@@ -72,11 +141,11 @@ impl BackfillPlan {
         let horizon = now.saturating_add(window);
         let floor = |time: Second| time.div_euclid(resolution) * resolution;
         let end = floor(horizon).max(now + 1);
-        let spans = NodeSpans::new(floor(now), end, up);
+        let spans = NodeSpans::new(floor(now), end, up.clone());
         let crowded = BTreeMap::new();
         let released = Vec::new();
         let mut plan =
-            BackfillPlan { now, horizon, resolution, spans, idle, running, released, crowded };
+            BackfillPlan { now, horizon, resolution, spans, idle, up, running, released, crowded };
         plan.release();
         plan
     }
@@ -106,6 +175,23 @@ impl BackfillPlan {
         let begin = self.floor(start);
         let end = self.floor(start.saturating_add(limit)).max(begin + self.resolution);
         self.spans.reserve(begin, end, nodes);
+    }
+
+    /// Nodes in service that running jobs hold, at the present and after each of their ends.
+    pub(super) fn busy(&self) -> BusyNodes {
+        let mut left = self.up.clone();
+        left.subtract(&self.idle);
+        let mut after = vec![(Second::MIN, left.clone())];
+        for (end, _, nodes) in &self.running {
+            left.subtract(nodes);
+            // A reservation that follows begins at a multiple of the resolution.
+            after.push((end.saturating_sub(self.resolution), left.clone()));
+        }
+        BusyNodes { now: self.now, after }
+    }
+
+    pub(super) fn is_idle(&self, nodes: &NodeSet) -> bool {
+        nodes.is_within(&self.idle)
     }
 
     /// Rounds a time down to a multiple of the plan's resolution, as is done for reservations.
@@ -304,6 +390,10 @@ impl BackfillPlan {
                 .flatten()
         };
         let mut behind = |by: Second| {
+            // Any nodes will do, and enough of them are unreserved.
+            if request.needs_only_count() {
+                return WillRun::Behind(by);
+            }
             if !possible.as_ref().is_some_and(|own| own.is_within(available)) {
                 *possible = attempt(available);
             }
