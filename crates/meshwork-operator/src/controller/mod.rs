@@ -600,7 +600,9 @@ impl<'a> Controller<'a> {
         }
         tried.into_iter().for_each(|job| drop(self.release(job)));
         self.pairs = pairs;
-        self.pairs.retain(|own| !self.running.contains_key(&own.job));
+        if !decided.is_empty() {
+            self.pairs.retain(|own| !self.running.contains_key(&own.job));
+        }
         decided
     }
 
@@ -612,11 +614,14 @@ impl<'a> Controller<'a> {
     }
 
     fn open_partitions(&self) -> usize {
-        let mut waits = vec![false; self.desks.len()];
+        let mut waits = BTreeSet::new();
         for pair in &self.pairs {
-            waits[self.jobs[pair.job].requests[pair.request].partition] = true;
+            if waits.len() == self.desks.len() {
+                break;
+            }
+            waits.insert(self.jobs[pair.job].requests[pair.request].partition);
         }
-        waits.iter().filter(|own| **own).count()
+        waits.len()
     }
 
     /// Runs the backfill scheduler, and returns its starts. If `recorded` is given, the recorded
@@ -625,17 +630,8 @@ impl<'a> Controller<'a> {
         let parameters = &self.rules.parameters;
         let closed = self.closed(now);
         let mut fits: Vec<Option<bool>> = vec![None; self.kinds];
-        // Queue positions of jobs that could start now, and limits as in [`Self::leaves_nodes`].
-        let mut candidates: Vec<usize> = Vec::new();
+        // Limits as in [`Self::leaves_nodes`].
         let mut blocked = vec![Second::MAX; self.kinds];
-        for (place, pair) in self.pairs.iter().enumerate() {
-            let request = &self.jobs[pair.job].requests[pair.request];
-            let mut fits =
-                || *fits[request.kind].get_or_insert_with(|| self.fits(request, &closed));
-            if starts_at_once(recorded, pair.job) || fits() {
-                candidates.push(place);
-            }
-        }
         let mut plan = self.plan(now, &closed);
         let mut preemptable: BTreeMap<(usize, Option<usize>), NodeSet> = BTreeMap::new();
         let mut together: BTreeMap<u64, Vec<(usize, usize, NodeSet)>> = BTreeMap::new();
@@ -647,23 +643,26 @@ impl<'a> Controller<'a> {
         let mut counts = BackfillCounts::new(self.desks.len());
         let busy = self.bounds_reach(&plan, recorded).then(|| plan.busy());
         let mut reach = self.reach(&pairs, &done, &counts, &[], busy.as_ref());
-        let mut left = candidates.len();
+        // Jobs from here on cannot start. Then `last_start` is of the job before.
+        let mut last = reach.end();
         for (place, pair) in pairs.iter().enumerate() {
+            if last > reach.end() {
+                (last, last_start) = (reach.end(), None);
+            }
             // Reservations last for one pass: none is needed if no later job can start.
-            if candidates[..left].last().is_some_and(|last| *last >= reach.end()) {
-                left = candidates.partition_point(|own| *own < reach.end());
-                last_start = None;
-            }
-            while last_start.is_none()
-                && let Some(last) = candidates[..left].last().map(|last| &pairs[*last])
-            {
-                last_start = match starts_at_once(recorded, last.job) {
-                    true => Some((self.no_nodes(), now)),
-                    false => self.leaves_nodes(&plan, last, now, &mut blocked),
+            while last_start.is_none() && last > place {
+                let pair = &pairs[last - 1];
+                let request = &self.jobs[pair.job].requests[pair.request];
+                last_start = if starts_at_once(recorded, pair.job) {
+                    Some((self.no_nodes(), now))
+                } else if *fits[request.kind].get_or_insert_with(|| self.fits(request, &closed)) {
+                    self.leaves_nodes(&plan, pair, now, &mut blocked)
+                } else {
+                    None
                 };
-                left -= usize::from(last_start.is_none());
+                last -= usize::from(last_start.is_none());
             }
-            if candidates[..left].last().is_none_or(|last| *last < place) {
+            if last <= place {
                 break;
             }
             if done.contains(&pair.job) {
@@ -736,7 +735,7 @@ impl<'a> Controller<'a> {
                 // The start may have changed which later jobs are tested.
                 let known = &reach.tests()[..=place];
                 reach = self.reach(&pairs, &done, &counts, known, busy.as_ref());
-                (left, last_start) = (candidates.len(), None);
+                (last, last_start) = (reach.end(), None);
                 continue;
             }
             if self.reserves_not(pair, now) {
@@ -767,7 +766,9 @@ impl<'a> Controller<'a> {
         }
         tried.into_iter().for_each(|job| drop(self.release(job)));
         self.pairs = pairs;
-        self.pairs.retain(|own| !self.running.contains_key(&own.job));
+        if !decided.is_empty() {
+            self.pairs.retain(|own| !self.running.contains_key(&own.job));
+        }
         decided
     }
 
@@ -781,8 +782,8 @@ impl<'a> Controller<'a> {
         }
         let of_user = counts.of_user.entry(job.user).or_default();
         let of_partition = &mut counts.of_partition[partition];
-        let is_considered = *of_user < parameters.bf_max_job_user
-            && *of_partition < parameters.bf_max_job_part;
+        let is_considered =
+            *of_user < parameters.bf_max_job_user && *of_partition < parameters.bf_max_job_part;
         *of_user += usize::from(is_considered);
         *of_partition += usize::from(is_considered);
         is_considered

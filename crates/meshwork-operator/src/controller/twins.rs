@@ -442,3 +442,71 @@ fn plans_are_those_of_the_slow_variant() {
         "starts now, later, never, untested: {counts:?}"
     );
 }
+
+#[test]
+fn a_pass_that_ends_early_makes_all_starts() {
+    let flat = "- topology: t\n  flat: true\n";
+    let (mut starts, mut beyond) = (0, 0);
+    for seed in 0..300 {
+        let most = [6, 12, 25][seed as usize % 3];
+        let conf = format!(
+            "SchedulerParameters=bf_max_job_test={most},bf_window=90\nNodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t\n"
+        );
+        let texts = [("topology.yaml", flat), ("slurm.conf", &conf)];
+        let machine = SlurmMachine::made(texts).unwrap();
+        let rules = SiteRules::of(&machine);
+        let (all, now) = (crowd(500 + seed, 150), 1_010_000);
+        let mut empty = Controller::new(&machine, &rules, &all[..30]);
+        let mut running: Vec<(JobRecord, NodeSet)> = Vec::new();
+        for (job, stay) in all[..30].iter().enumerate() {
+            // Few nodes stay idle, so that most jobs have to wait.
+            if let SlurmAnswer::Nodes(nodes) = empty.ask(job)
+                && !(0..8).any(|node| nodes.contains(node + 56))
+            {
+                empty.start(job, 0, nodes.clone(), now);
+                let limit = 300 + 601 * Second::from(job as u32 % 11);
+                let stay = JobRecord { start: Some(now), limit: Some(limit), ..stay.clone() };
+                running.push((stay, nodes));
+            }
+        }
+        let mut waiting = all[30..].to_vec();
+        let mut stream = Stream::new(seed, 0, "limits");
+        for stay in &mut waiting {
+            stay.limit =
+                Some(60 * (1 + stream.below(if stay.nodes > 8 { 300 } else { 90 }) as Second));
+        }
+        let controller = Controller::at(&machine, &rules, &running, &waiting, now);
+        let mut slow = controller.clone();
+        let closed = slow.no_nodes();
+        let mut plan = slow.plan(now, &closed);
+        let (mut tested, mut slow_starts) = (0, Vec::new());
+        for (place, pair) in controller.pairs.iter().enumerate() {
+            if tested >= most {
+                break;
+            }
+            let request = &controller.jobs[pair.job].requests[0];
+            let site = controller.desks[0].site();
+            let planned = plan.plan(site, request, (&closed, None), &|_, _| None, |kept| {
+                slow.begin(request, kept)
+            });
+            tested += usize::from(planned.is_some());
+            match planned {
+                Some(Planned::Now(nodes)) => {
+                    plan.reserve(now, request.limit, &nodes);
+                    plan.run(request.limit, pair.job, nodes.clone());
+                    slow.hold(pair.job, 0, nodes.clone(), now);
+                    slow_starts.push((pair.job, nodes));
+                    beyond += usize::from(place >= most);
+                }
+                Some(Planned::Later(start, nodes)) => plan.reserve(start, request.limit, &nodes),
+                Some(Planned::Never) | None => {}
+            }
+        }
+        let fast = controller.clone().backfill(now, None);
+        let fast: Vec<(usize, NodeSet)> =
+            fast.into_iter().map(|own| (own.job, own.nodes.unwrap())).collect();
+        assert_eq!(fast, slow_starts, "seed {seed}");
+        starts += slow_starts.len();
+    }
+    assert!(starts > 100 && beyond > 5, "{starts} starts, {beyond} beyond the limit of tests");
+}
