@@ -26,6 +26,8 @@ pub(super) struct BackfillPlan {
     /// Nodes in service.
     up: NodeSet,
     running: Vec<PlannedEnd>,
+    /// Ends of running jobs, in order.
+    ends: Vec<Second>,
     /// Sets of idle nodes: element *n* is the set after the first *n* ends of running jobs.
     released: Vec<NodeSet>,
     /// Time before which reservations leave too few nodes, by kind of request and by time limit.
@@ -143,9 +145,19 @@ impl BackfillPlan {
         let end = floor(horizon).max(now + 1);
         let spans = NodeSpans::new(floor(now), end, up.clone());
         let crowded = BTreeMap::new();
-        let released = Vec::new();
-        let mut plan =
-            BackfillPlan { now, horizon, resolution, spans, idle, up, running, released, crowded };
+        let (ends, released) = (Vec::new(), Vec::new());
+        let mut plan = BackfillPlan {
+            now,
+            horizon,
+            resolution,
+            spans,
+            idle,
+            up,
+            running,
+            ends,
+            released,
+            crowded,
+        };
         plan.release();
         plan
     }
@@ -160,8 +172,8 @@ impl BackfillPlan {
     }
 
     fn release(&mut self) {
-        self.released.clear();
-        self.released.push(self.idle.clone());
+        self.ends = self.running.iter().map(|own| own.0).collect();
+        self.released = vec![self.idle.clone()];
         for (place, own) in self.running.iter().enumerate() {
             let mut released = self.released[place].clone();
             released.unite(&own.2);
@@ -332,7 +344,7 @@ impl BackfillPlan {
     }
 
     fn released_by(&self, time: Second) -> &NodeSet {
-        &self.released[self.running.partition_point(|own| own.0 <= time)]
+        &self.released[self.ends.partition_point(|end| *end <= time)]
     }
 
     fn crowded_until(&self, request: &ResolvedRequest) -> Second {
@@ -375,19 +387,17 @@ impl BackfillPlan {
             if free.count() < wanted.nodes {
                 return None;
             }
+            let Structure::Block(blocks, ..) = &site.structure else {
+                return find(site.rule(), &site.nodes, wanted, free);
+            };
             let mut free = free.clone();
-            if request.asked.whole_blocks
-                && let Structure::Block(blocks, ..) = &site.structure
-            {
-                for block in blocks.base_blocks() {
-                    if !block.is_within(&free) {
-                        free.subtract(block);
-                    }
+            for block in blocks.base_blocks().iter().filter(|_| request.asked.whole_blocks) {
+                if !block.is_within(&free) {
+                    free.subtract(block);
                 }
             }
-            (free.count() >= wanted.nodes)
-                .then(|| find(site.rule(), &site.nodes, wanted, &free))
-                .flatten()
+            let are_enough = free.count() >= wanted.nodes;
+            are_enough.then(|| find(site.rule(), &site.nodes, wanted, &free)).flatten()
         };
         let mut behind = |by: Second| {
             // Any nodes will do, and enough of them are unreserved.

@@ -447,7 +447,7 @@ fn plans_are_those_of_the_slow_variant() {
 fn a_pass_that_ends_early_makes_all_starts() {
     let flat = "- topology: t\n  flat: true\n";
     let (mut starts, mut beyond) = (0, 0);
-    for seed in 0..300 {
+    for seed in 0..600 {
         let most = [6, 12, 25][seed as usize % 3];
         let conf = format!(
             "SchedulerParameters=bf_max_job_test={most},bf_window=90\nNodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t\n"
