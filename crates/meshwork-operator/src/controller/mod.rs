@@ -643,7 +643,7 @@ impl<'a> Controller<'a> {
         let mut counts = BackfillCounts::new(self.desks.len());
         let busy = self.bounds_reach(&plan, recorded).then(|| plan.busy());
         let mut reach = self.reach(&pairs, &done, &counts, &[], busy.as_ref());
-        // Jobs from here on cannot start. Then `last_start` is of the job before.
+        // Jobs from this position on cannot start. `last_start` belongs to the job before it.
         let mut last = reach.end();
         for (place, pair) in pairs.iter().enumerate() {
             if last > reach.end() {
@@ -772,7 +772,7 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Whether a backfill pass considers a job, given the jobs considered before, and counts it.
+    /// Whether a backfill pass considers a job after those in `counts`. If so, it is counted too.
     fn takes_part(&self, pair: &Pair, counts: &mut BackfillCounts) -> bool {
         let parameters = &self.rules.parameters;
         let job = &self.jobs[pair.job];
@@ -800,8 +800,8 @@ impl<'a> Controller<'a> {
 
     /// Bound on how far a backfill pass gets in the queue, if no further job starts.
     ///
-    /// `known` tells for each job up to the present one whether it counts as tested, and `counts`
-    /// has the numbers of jobs considered so far. Without `busy`, there is no bound.
+    /// `known` tells for each job that the pass has reached whether it counts as tested. `counts`
+    /// has the numbers of jobs considered so far. If `busy` is `None`, there is no bound.
     fn reach(
         &self,
         pairs: &[Pair],

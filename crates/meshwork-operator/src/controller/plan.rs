@@ -41,8 +41,9 @@ pub(super) struct BackfillPlan {
 /// Running job in a plan: its end by its time limit, its index and its nodes.
 pub(super) type PlannedEnd = (Second, usize, NodeSet);
 
-/// Nodes that jobs hold at the begin of a backfill pass. In the plan of the pass, no other job
-/// reserves them before these jobs end.
+/// Nodes that jobs hold when a backfill pass begins.
+///
+/// In the plan of the pass, no other job reserves them before these jobs end.
 pub(super) struct BusyNodes {
     now: Second,
     /// Times, in order, and the nodes that are still held then.
@@ -50,8 +51,7 @@ pub(super) struct BusyNodes {
 }
 
 impl BusyNodes {
-    /// Whether enough nodes are held until the end of a job's time limit. Since they are then
-    /// unreserved, the job counts as tested.
+    /// Whether enough nodes for a job are held until the end of its time limit.
     pub(super) fn are_enough(&self, request: &ResolvedRequest) -> bool {
         let until = self.now.saturating_add(request.limit);
         let place = self.after.partition_point(|own| own.0 <= until) - 1;
@@ -60,8 +60,13 @@ impl BusyNodes {
     }
 }
 
-/// Bound on how far a backfill pass gets in the queue before it has tested as many jobs as it may.
+/// Bound on how far a backfill pass gets in the queue.
+///
+/// The pass ends once it has tested `bf_max_job_test` jobs. Whether a job counts as tested depends
+/// on the reservations of all jobs before it. But if running jobs hold enough nodes until the end
+/// of its time limit, it surely counts, because no other job can reserve these nodes before.
 pub(super) struct Reach {
+    /// Number of jobs that the pass may test.
     most: usize,
     /// For each position of the queue, whether its job surely counts as tested.
     tests: Vec<bool>,
@@ -78,7 +83,7 @@ impl Reach {
         reach
     }
 
-    /// First position of the queue that the pass surely does not reach.
+    /// First position of the queue that the pass cannot reach.
     pub(super) fn end(&self) -> usize {
         self.end
     }
