@@ -22,9 +22,9 @@ use meshwork_benches::{Log, scenario};
 /// The second run has twice as many.
 const ENDS: u64 = 2_000;
 
-/// Smallest difference of CPU times between two runs of a measurement that is more than noise.
+/// Smallest difference between the CPU times of two runs that does not count as noise.
 ///
-/// The difference is a fraction of the sum of the two times.
+/// The two runs belong to one measurement. The difference is a fraction of the sum of both times.
 const LEAST_SHARE: f64 = 0.03;
 
 /// Maximum CPU time of one measurement, in seconds. After a longer measurement, its table row ends.

@@ -652,7 +652,7 @@ impl HeldBack {
     }
 }
 
-/// Whether a job has started before the second `now` and has not ended by then.
+/// Whether a job runs at the second `now`: it started before, and ends later or has no end.
 fn holds(stay: &JobRecord, now: Second) -> bool {
     stay.start.is_some_and(|start| start < now) && stay.end.is_none_or(|end| end > now)
 }

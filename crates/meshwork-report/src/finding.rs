@@ -396,7 +396,10 @@ impl Contest<'_> {
         Some(Lead { best, next })
     }
 
-    /// Text on a ratio to the mean of `other`, as in `12 % below easy (95 % interval: 9 to 15 %)`.
+    /// Text that compares a mean to that of `other`: `12 % below easy (95 % interval: 9 to 15 %)`.
+    ///
+    /// The percentages are computed from the ratio of the means. If its interval is not
+    /// informative, the text has the difference of the means in place of the interval.
     fn apart(&self, ratio: &Ratio, other: &str) -> String {
         let side = |ratio: f64| if ratio > 1.0 { "above" } else { "below" };
         let by = format!("{} % {} {other}", percent(ratio.mean), side(ratio.mean));

@@ -130,7 +130,9 @@ pub struct Dates {
     pub start: i64,
 }
 
-/// Separator between the names of values that share a line of a plot. Their points are equal.
+/// Separator between the names of values that share one line of a plot.
+///
+/// Values share a line if all their points are equal.
 pub(super) const EQUAL: &str = "\u{a0}=\u{a0}";
 
 /// Data of a panel of a plot: one line, or the bars of one colour.

@@ -141,9 +141,10 @@ fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
 struct Reader<'a> {
     conf: Conf,
     sets: BTreeMap<String, String>,
-    /// Host lists that were parsed before. They are kept, because many partitions have equal lists.
+    /// Cache of parsed host lists by their text, because many partitions have equal lists.
     ///
-    /// Each has its nodes, and the first name in it that does not exist.
+    /// An entry has the nodes of a list, and the first name in the list that does not exist. The
+    /// name is `None` if all names exist.
     lists: BTreeMap<String, (NodeSet, Option<String>)>,
     findings: &'a mut LintFindings,
 }

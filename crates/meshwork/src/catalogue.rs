@@ -138,7 +138,9 @@ impl Catalogue {
     }
 }
 
-/// Conversion from the result of adding an entry, for functions that take a catalogue.
+/// Conversion of the result of adding an entry to a catalogue.
+///
+/// With it, a function that takes a catalogue accepts this result too, and returns its error.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 

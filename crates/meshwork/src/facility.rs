@@ -233,7 +233,9 @@ impl Facility {
         Some(Proposal { site: 0, placement, stretch: 1.0 / only.site().speed() })
     }
 
-    /// Whether every job gets the size it requested; `false` also if caches are disabled.
+    /// Whether every job starts with the size that it requested.
+    ///
+    /// The result is also `false` if caches are disabled, which only tests do.
     #[inline]
     #[must_use]
     pub fn sizes_are_fixed(&self) -> bool {

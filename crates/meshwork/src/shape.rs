@@ -99,10 +99,11 @@ mod tests {
         block_by(ShapeRule::Squarest, nodes, &grid).map(|dims| dims.to_vec())
     }
 
-    /// Finds the default block for a number of nodes by its definition, among all blocks that fit.
-    /// The result is the block of exactly `nodes` nodes with the least sum of sides. If its
-    /// diameter exceeds 1.25 times that of the best block of at least `nodes` nodes, the latter is
-    /// the result.
+    /// Finds the default block for a number of nodes by a search of all blocks that fit.
+    ///
+    /// The best block is the one with the least sum of sides. The result is the best block of
+    /// exactly `nodes` nodes, if its diameter is at most 1.25 times that of the best block of at
+    /// least `nodes` nodes. Otherwise the latter block is the result.
     fn by_search(nodes: u32, machine: [u32; 3]) -> Option<Vec<u32>> {
         let [width, height, depth] = machine;
         let of = |(w, h, d): (u32, u32, u32)| w * h * d;

@@ -127,10 +127,11 @@ fn bar(noun: &str) -> ProgressBar {
     ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10)).with_style(style)
 }
 
-/// Text on the progress of a study besides the count of finished runs.
+/// Text after the count of finished runs in the progress bar of a study.
 ///
-/// It has the number of failed runs, the number of runs from the store, the finished share of the
-/// unfinished runs (as a number of runs), and the number of finished jobs.
+/// It states the number of failed runs, the number of runs taken from the store, the progress of
+/// unfinished runs, and the number of finished jobs. The progress of unfinished runs is the sum of
+/// their finished shares.
 fn more(progress: &RunProgress) -> String {
     let mut text = String::new();
     if progress.failed > 0 {

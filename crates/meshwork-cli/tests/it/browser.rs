@@ -12,7 +12,7 @@ const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
 const CLIPPED: &str = "[...document.querySelectorAll('details.numbers[open] .scroll')]\
                        .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)";
 
-/// Pixels of the text on an A4 sheet with margins of one centimetre.
+/// Width of the text on an A4 sheet with margins of one centimetre, in pixels.
 const SHEET: u32 = 718;
 
 fn page_of(folder: &Path, example: &str) -> PathBuf {

@@ -55,7 +55,7 @@ struct Block {
     /// Last non-empty line before the code block.
     before: String,
     text: String,
-    /// First and last line of the block's text, counted from 0.
+    /// Range of the lines of the code block's text, counted from 0. The end is exclusive.
     lines: (usize, usize),
 }
 

@@ -841,7 +841,9 @@ fn nodes_of_a_reservation_in_a_history_are_not_free() {
     );
 }
 
-/// Tests that `ops explain` words a missing shape alike with `--all` and for a single job.
+/// Tests the reason of a job that waits because no free nodes have a suitable shape.
+///
+/// `ops explain` must give it in the same words with `--all` and for a single job.
 #[test]
 fn a_missing_shape_is_the_reason_of_the_first_job_in_the_queue_too() {
     let jobs = [

@@ -97,8 +97,10 @@ impl Scale {
         if self.raw { difference } else { libm::expm1(difference) }
     }
 
-    /// Converts a difference on this scale to a change of the metric. The change is positive if the
-    /// metric increases.
+    /// Converts a difference between two values on this scale to a change of the metric.
+    ///
+    /// The change is relative if the scale is logarithmic, and absolute otherwise. It is positive
+    /// if the metric increases.
     pub(crate) fn change(&self, difference: f64) -> f64 {
         // The sum turns a negative zero into zero.
         self.distance(if self.is_highest { -difference } else { difference }) + 0.0

@@ -28,7 +28,9 @@ pub enum ClaimCheck {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
     pub metric: String,
-    /// Swept keys to which the claim is restricted, each with the values for which it is tested.
+    /// Restriction of the claim to some values of swept keys.
+    ///
+    /// Each entry has a key and the values of this key for which the claim is tested.
     pub only: Vec<(String, Vec<Value>)>,
     /// Job sizes that the claim compares, as pairs: the judged size and the reference size. Each
     /// pair has results of its own. Empty if jobs of all sizes count.
@@ -57,8 +59,9 @@ pub enum Relation {
         /// the ratio.
         by_difference: bool,
     },
-    /// The metric is the lowest or highest among scenarios that differ only in the swept keys of
-    /// `of`.
+    /// The metric of the judged scenario is the lowest, or the highest, in a group of scenarios.
+    ///
+    /// The scenarios of the group differ only in the values of the swept keys in `of`.
     Extreme {
         of: SweptValues,
         /// Whether the claim states that the metric is lowest; otherwise, that the metric is

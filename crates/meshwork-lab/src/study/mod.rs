@@ -141,8 +141,9 @@ pub struct Study {
     /// Baselines of the study: values of swept keys with which the other values are compared.
     pub compare: Vec<Baseline>,
     pub jobs: Vec<JobFormat>,
-    /// Whether the first replication of every scenario is recorded for replay, or none. `None` if
-    /// only a sample of up to ten scenarios is recorded.
+    /// Whether the first replication of every scenario is recorded, so that it can be replayed.
+    ///
+    /// If `false`, no run is recorded. If `None`, only a sample of up to ten scenarios is recorded.
     pub record: Option<bool>,
     /// Paper that the study partly reproduces, by its name on the command line.
     pub paper: Option<String>,

@@ -1,4 +1,4 @@
-//! Texts of numbers, of values of a study, and of foreign names.
+//! Conversion of data to text: numbers, values of a study, differences, and untrusted names.
 
 pub mod diff;
 pub mod number;

@@ -86,7 +86,7 @@ fn is_shared(asked: &str) -> bool {
     ["pieces", "roles"].contains(&asked)
 }
 
-/// Whether the cell is valid in `column` if the job states its request in the column `asked`.
+/// Whether a job whose request is in the column `asked` may have the text `cell` in `column`.
 fn may_have(asked: &str, column: &str, cell: &str) -> bool {
     let given = ["submit", "runtime", asked, column].map(|name| match name {
         own if own == column => (own, Cell::Text(cell.into())),

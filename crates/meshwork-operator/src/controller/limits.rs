@@ -58,7 +58,9 @@ const QOS_NAMES: [[&str; KINDS]; 4] = [
     ],
 ];
 
-/// Slurm's wait reasons for the limits of an association: on all its jobs, a user, and one job.
+/// Slurm's wait reasons for exceeded limits of an association, by scope and by resource.
+///
+/// The scopes are all jobs of the association, all jobs of a user, and a single job.
 const ASSOCIATION_NAMES: [[&str; KINDS]; 3] = [
     [
         "AssocGrpJobsLimit",

@@ -44,12 +44,12 @@ pub struct GivenStarts<'a> {
     pub until: Second,
 }
 
-/// Replay of a history on a machine.
+/// Replay of a recorded job history by a model of Slurm's controller.
 ///
 /// A job runs for its recorded run time, and holds its nodes for `cleanup` seconds more. If it
 /// never started, it waits until its recorded cancellation. If `copy` is set, it is the seed of
-/// random numbers: fractions of a second, which are added to recorded times, and phases of both
-/// schedulers.
+/// random numbers. They vary the recorded times by fractions of a second, and set the phases of the
+/// two schedulers.
 #[derive(Clone, Copy)]
 pub struct ControllerReplay<'a> {
     pub machine: &'a SlurmMachine,

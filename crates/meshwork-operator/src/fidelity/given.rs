@@ -105,7 +105,9 @@ pub(super) struct Given<'a> {
     starts: BTreeMap<Second, Vec<usize>>,
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
-    /// Jobs to which the placement rule gives their recorded nodes if they start next.
+    /// Jobs to which the placement rule gives their recorded nodes.
+    ///
+    /// The rule is applied to each job as if it were the next to start.
     alone: BTreeSet<usize>,
     cycles: Cycles,
     /// Jobs that have just ended, each with its end and nodes. Each node becomes available

@@ -241,10 +241,11 @@ impl Fidelity {
 /// Progress callback: it gets the number of decisions or starts so far, and their total number.
 pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// Compares the decisions, starts and waits of a history with those of the model.
+/// Compares recorded decisions, starts and waits of jobs with those of the controller model.
 ///
-/// Progress in `report` goes up to twice the number of job records: once for the decisions, and
-/// once for the replay. If the history has no decisions, waits are not compared.
+/// `report` is called with the progress, which goes up to twice the number of job records. Each
+/// record counts once in the comparison of decisions, and once in the replay. If the history has no
+/// decisions, waits are not compared.
 ///
 /// # Complexity
 /// The time of [`verdict`], plus that of [`ControllerReplay::run`] for each copy of the history.

@@ -7,10 +7,11 @@ use super::{Box3, TopologyLists};
 use meshwork_slurm::finding::LintFindings;
 use meshwork_slurm::topology::{SlurmTopology, SlurmTorus, TopologyKind, Xyz, from_yaml};
 
-/// Text of a `topology.yaml` with other placement lists in one of its topologies.
+/// Returns the text of a `topology.yaml` after replacing the placement lists of one topology.
 ///
-/// All other lines are unchanged. The result is `None` if boxes are not on lines of their own, or
-/// if the list of block sizes is not on one line.
+/// The placement lists are the boxes of a torus, or the sizes of aggregated blocks. All other lines
+/// are unchanged. The result is `None` if the boxes are not on separate lines, or if the list of
+/// block sizes is not on one line.
 pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     match (&topology.kind, lists) {

@@ -149,7 +149,7 @@ impl Episode {
         Ok(())
     }
 
-    /// Total time for which jobs have waited since the last call.
+    /// Sum of the times for which all jobs have waited since the last call of this function.
     pub(super) fn take_waited(&mut self) -> f64 {
         std::mem::take(&mut self.waited)
     }

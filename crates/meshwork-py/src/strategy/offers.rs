@@ -42,7 +42,9 @@ impl Offers {
         Offers { lent: Lent::nothing(), proposed: Mutex::default() }
     }
 
-    /// Proposal of a site in this attempt to place a job.
+    /// Returns the placement that a site proposes for the job being placed; `None` if it has none.
+    ///
+    /// During one attempt to place a job, repeated calls return an equal proposal.
     pub(super) fn proposal(&self, site: usize) -> PyResult<Option<Proposal>> {
         let mut proposed = self.proposed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = proposed.get(&site) {

@@ -41,7 +41,10 @@ impl Cluster<'_> {
         self.earliest_guard_before(ticket, Time::new(f64::INFINITY))
     }
 
-    /// Variant of [`earliest_guard`](Cluster::earliest_guard) that may stop the search at `limit`.
+    /// Guard of the earliest reservation, like [`earliest_guard`](Cluster::earliest_guard).
+    ///
+    /// The search may stop at the instant `limit`. The result may then be `None` although the job
+    /// could start at `limit` or later.
     #[inline]
     pub(crate) fn earliest_guard_before(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
         if let Some(again) = self.earliest_again(ticket) {

@@ -39,8 +39,9 @@ pub(super) struct Forms {
 /// in a map.
 const SMALL: u32 = 1 << 14;
 
-/// Upper bound of the dimensions of subcubes, for look-up by index. No subcube has so many
-/// dimensions.
+/// Exclusive upper bound of the dimensions of subcubes that are looked up in a table by index.
+///
+/// The subcubes of every machine have fewer dimensions.
 const CUBES: u32 = 32;
 
 impl Forms {

@@ -77,8 +77,9 @@ struct Affected {
     /// outages that let running jobs end.
     hard: u32,
     soft: u32,
-    /// The node or GPU as a placement, once it is out of service. `None` while a job still runs on
-    /// it.
+    /// Placement with which the node or GPU is taken out of service during an outage.
+    ///
+    /// It is `None` while a running job still holds the node or GPU.
     out: Option<Placement>,
     /// Index in the cluster's list of nodes out of service; `None` if no return is expected.
     slot: Option<usize>,

@@ -83,7 +83,7 @@ pub struct Tried {
     pub machines: u64,
     /// Number of queries to the entry outside of whole runs, such as requests for a placement.
     pub questions: u64,
-    /// Number of jobs that finished in whole runs.
+    /// Number of jobs that finished in complete simulation runs of the check.
     pub jobs: u64,
     /// Number of start times that schedulers promised in whole runs.
     pub promises: u64,
@@ -160,11 +160,12 @@ pub const SITES: &str = "machine = { sites = [
     { topology = 'hypercube', dimension = 4, speed = 1.125 },
     { topology = 'flat', processors = 9, speed = 1.125 } ] }";
 
-/// Returns the parameter settings of an entry that a check tries, each as a table of a study.
+/// Returns the parameter settings with which a check tries an entry, each as a table of a study.
 ///
-/// These are all combinations of the tried values. Words and flags are tried with every value. A
-/// required integer is tried with its smallest value, and with this value plus 2. A required list
-/// of integers is tried with one element, which takes the same two values.
+/// These are all combinations of the values that are tried for each parameter. A parameter with a
+/// choice of words, or a flag, is tried with every value. A required integer is tried with its
+/// smallest value, and with this value plus 2, but at most its largest value. A required list of
+/// integers is tried with one element, which takes the same two values. Others are not set.
 #[must_use]
 pub fn variants(params: &[Param]) -> Vec<Table> {
     let mut tables = vec![Table::new()];

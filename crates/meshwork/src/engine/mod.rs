@@ -63,7 +63,9 @@ pub enum Passes {
 /// Maximum number of waiting jobs, beyond which the mean queue length would be meaningless.
 pub const MAX_WAITING: usize = 4_000_000;
 
-/// Maximum number of jobs refused before the first job that fits, since workloads may be endless.
+/// Number of refused jobs after which a run stops if no job has fitted the machine so far.
+///
+/// Without this limit, a run of an endless workload might never end.
 pub const MAX_REFUSED: u64 = 1_000_000;
 
 /// Maximum number of jobs in a run for which fair starts are computed, in quadratic time.
@@ -105,7 +107,9 @@ pub enum RunError {
     /// Nodes fail so often that the run would never end.
     #[error(transparent)]
     Unsatisfiable(Unsatisfiable),
-    /// More than [`MAX_JUDGED`] jobs arrive in a run whose fair starts are to be computed.
+    /// Too many jobs arrive in a run that computes the fair start of every job.
+    ///
+    /// The maximum is [`MAX_JUDGED`].
     #[error(
         "`unfair_jobs` and `unfairness` run all jobs up to each arrival again, and more than {MAX_JUDGED} jobs arrive: \
          `workload.first_jobs`, `measure.jobs` or `measure.time` ends a run sooner"

@@ -1,4 +1,4 @@
-//! The end times of running jobs in ascending order, as networks keep them.
+//! Sorted list of the end times of running jobs, for network models.
 
 use crate::job::Time;
 

@@ -20,7 +20,9 @@ pub enum Integrand {
     /// Number of free processors while some site has enough of them for the oldest waiting job. At
     /// other times, the value is 0.
     FreeInVain,
-    /// Value of a function of the machine's state that has no variant of its own.
+    /// Value that the function computes from the machine's state.
+    ///
+    /// It is for values for which this type has no other variant.
     Of(fn(&MachineState) -> f64),
 }
 

@@ -127,8 +127,9 @@ impl Batches {
         &mut batch.sums.ratios
     }
 
-    /// Sums of the batch to which the job that arrived last belongs; `None` before the first
-    /// arrival. Integrals over the time that passes are added to this batch.
+    /// Sums of the batch to which the latest arrived job belongs; `None` before the first arrival.
+    ///
+    /// As time passes, integrals over time are added to the sums of this batch.
     #[inline(always)]
     pub(super) fn of_time(&mut self) -> Option<&mut Sums> {
         self.batches.last_mut().map(|batch| &mut batch.sums)

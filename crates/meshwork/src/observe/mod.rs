@@ -133,7 +133,7 @@ pub struct Running {
     pub expected_end: Time,
     /// Dispersal of the job's processors: see [`Placement::dispersal`].
     pub dispersal: f64,
-    /// Sums over the job's messages.
+    /// Sums over all messages that the running job has sent.
     ///
     /// `None` before the job ends, or if jobs send no messages.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]

@@ -104,7 +104,9 @@ pub fn of(cluster: &Cluster<'_>) -> Box<dyn Plan> {
     }
 }
 
-/// Creates a plan without reservations that works on every machine and accepts any reservation.
+/// Creates an empty plan of future reservations, which works on every machine.
+///
+/// Any reservation can be added to it.
 #[must_use]
 pub fn forks(cluster: &Cluster<'_>) -> Box<dyn Plan> {
     Box::new(Forks::new(cluster))

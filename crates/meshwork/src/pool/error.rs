@@ -1,4 +1,4 @@
-//! Errors of pools and named pools, one sentence each.
+//! Errors of pools and of named pools. The message of each error is one sentence.
 
 use super::Name;
 use crate::alloc::RecallError;

@@ -48,10 +48,11 @@ pub enum Operation {
     Allocate(Name, Request),
     /// Hold, under a new name, a placement that was made outside the pool.
     Adopt(Name, Vec<PlacedBlock>),
-    /// Hold exactly the given nodes under each of the given names, and release all other names.
+    /// Hold exactly the listed nodes under each listed name, and release all other names.
     ///
-    /// A placement that has exactly the nodes given for its name stays held. Under each other name,
-    /// the nodes are held like a placement that was made outside the pool.
+    /// If a placement that is already held under a listed name has exactly the nodes listed for it,
+    /// it stays held. Otherwise the listed nodes are held like a placement made outside the pool,
+    /// and any previous placement of this name is released.
     HoldExactly(Vec<(Name, Vec<Node>)>),
     /// Release everything held under this name.
     Release(Name),

@@ -34,8 +34,10 @@ impl LookAhead {
         params.meaning(LOOKAHEAD.name, &LOOK_AHEADS)
     }
 
-    /// Counts the waiting jobs that could start by best fit if `job` started on the site of `fit`.
-    /// The cost is one evaluation of each site for each job that is tried.
+    /// Counts the waiting jobs that could start by best fit after `job`, and sums their capacity.
+    ///
+    /// It is assumed that `job` starts on the site of `fit`. The cost is one evaluation of each
+    /// site for each waiting job that is tried.
     pub(super) fn beside(self, offers: &mut Offers<'_>, job: &Job, fit: &SiteFit) -> Beside {
         let queue = offers.queue();
         let mut ahead = offers.ahead();

@@ -93,7 +93,9 @@ pub(super) fn whole(demand: &Demand<'_>) -> Size {
     Size { request: demand.request.clone(), stretch: 1.0 }
 }
 
-/// Requested size of a job, and its sizes after up to `most` folds, largest first.
+/// Sizes with which a job may start, largest first: the requested size, and its folded sizes.
+///
+/// Each fold halves the size. There are at most `most` folds.
 pub(super) fn all_folds(demand: &Demand<'_>, most: u64, stretch: Stretch) -> SmallVec<[Size; 1]> {
     let mut sizes: SmallVec<[Size; 1]> = smallvec![whole(demand)];
     while (sizes.len() as u64) <= most

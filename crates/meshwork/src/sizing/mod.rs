@@ -66,7 +66,9 @@ pub trait Sizing: Send {
     /// Records that a job with the given request has joined the queue.
     fn arrived(&mut self, _request: &Request) {}
 
-    /// Returns the sizing's memory of earlier jobs, as numbers; empty for most sizings.
+    /// Returns, as numbers, the state that a sizing strategy has derived from earlier jobs.
+    ///
+    /// The list is empty for most strategies, because they have no such state.
     fn memory(&self) -> Vec<u64> {
         Vec::new()
     }

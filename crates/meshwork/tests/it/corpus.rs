@@ -179,7 +179,10 @@ fn request(value: &Value) -> Request {
     }
 }
 
-/// Turns "window width=2" into TOML: the name, and parameters with quoted words.
+/// Converts a text such as `window width=2` into an inline TOML table.
+///
+/// The first word becomes the value of `name`. Every other word is a key and its value, which is
+/// quoted unless it is a number or a boolean.
 fn inline(named: &str) -> String {
     let mut words = named.split(' ');
     let mut text = format!("name = '{}'", words.next().unwrap());

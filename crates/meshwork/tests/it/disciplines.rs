@@ -509,9 +509,10 @@ fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
     seen
 }
 
-/// Two jobs end at 5, and the overdue head is placed between their releases.
+/// Two jobs end at time 5, and the overdue first waiting job is placed between their releases.
 ///
-/// The free lists are then {7}, {4, 5} and {0 to 3}, and the smallest sufficient block is {4, 5}.
+/// At this moment the lists of free blocks have {7}, {4, 5} and {0 to 3}. The smallest block that
+/// suffices is {4, 5}.
 #[test]
 fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
     let jobs = vec![cube(2, 0.0, 1.0), cube(1, 0.0, 5.0), cube(0, 0.0, 5.0), cube(1, 2.0, 1.0)];

@@ -29,9 +29,10 @@ enum Doing {
     Down,
 }
 
-/// Energy of each processor, computed only from starts and ends of jobs and outages.
+/// Reference computation of the energy that processors use.
 ///
-/// How long a processor slept is computed from the end of its idle time.
+/// It only follows the starts and ends of jobs and of outages. The sleeping time of a processor is
+/// computed when its idle time ends, from the length of the idle time.
 struct Accounts {
     topologies: Vec<Topology>,
     watts: [f64; 3],
@@ -381,8 +382,9 @@ fn the_cap_holds() {
     assert!(refused > 300 && finished > 5000, "{refused} {finished}");
 }
 
-/// A cap of six busy processors on a large machine gives the starts of a machine with six
-/// processors.
+/// Tests that a power cap for six busy processors acts like a machine of six processors.
+///
+/// Jobs on a large machine with this cap start at the same times as on the small machine.
 #[test]
 fn a_cap_is_a_smaller_machine() {
     let small = Topology::flat(6).unwrap();

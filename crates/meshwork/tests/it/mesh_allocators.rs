@@ -28,7 +28,7 @@ fn grids(dimensions: &[usize]) -> Vec<Topology> {
 /// State of a machine, for slow reference implementations of allocators.
 struct State {
     site: Site,
-    /// Claim time of each node; `None` if the node is free.
+    /// For each node, the instant at which it was claimed; `None` if the node is free.
     since: Vec<Option<f64>>,
     /// For each held node, the number of blocks claimed before its block.
     number: Vec<u32>,

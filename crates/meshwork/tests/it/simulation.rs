@@ -133,7 +133,9 @@ fn machines_with_more_to_happen_step_by_step() {
     }
 }
 
-/// Stepped networks advance to their next event, so a step back in time would be noticed.
+/// Tests step-by-step runs with a network that simulates messages from event to event.
+///
+/// The simulated network cannot go back in time, so an attempt to do so would be noticed.
 #[test]
 fn messages_step_by_step() {
     let text = "machine = { topology = 'mesh', dims = [6, 6] }

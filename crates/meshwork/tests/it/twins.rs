@@ -395,7 +395,9 @@ impl Scheduler for AskingEveryone {
     }
 }
 
-/// `reservation` may skip jobs that request more nodes than are free and not reserved.
+/// Tests that `reservation` may skip each job that needs more nodes than are free and unreserved.
+///
+/// Its starts must equal those of a scheduler that tries every job.
 #[test]
 fn reservations_of_counts_are_those_of_who_asks_everyone() {
     let topology = Topology::flat(40).unwrap();

@@ -454,7 +454,9 @@ pub(super) fn print_moves<'a, T: Display>(
     Ok(())
 }
 
-/// Returns an error if one of the jobs that must not move does not run.
+/// Returns an error if a job listed by the option `--exempt` is not running.
+///
+/// The listed jobs must not be moved.
 pub(super) fn must_run(exempt: &[String], runs: impl Fn(&str) -> bool) -> Result<(), Stop> {
     match exempt.iter().find(|job| !runs(job)) {
         Some(job) => Err(Stop::Wrong(format!("--exempt: no job {job} runs in this state"))),

@@ -327,7 +327,9 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
     drop(controller);
 }
 
-/// If the kill switch or the watchdog opens the parking partition, Slurm itself starts its jobs.
+/// Tests that Slurm itself starts parked jobs once the kill switch opens their partition.
+///
+/// An overdue heartbeat of the agent must make the watchdog open this partition too.
 fn the_way_back(parked: &Parked) {
     let slurm = &parked.slurm;
     let ops = |more: &[&str]| slurm.meshwork(&[&["ops", "agent", "."], more].concat());

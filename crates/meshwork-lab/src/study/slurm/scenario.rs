@@ -31,19 +31,21 @@ const TOPOGRAPH: &str = "topograph";
 pub(crate) const KEYS: [&[&str]; 2] =
     [&[SLURM, "conf", "partition", "qos", "gres"], &[TOPOGRAPH, "as"]];
 
-/// Replaces a machine in files of Slurm or topograph with an ordinary one, and sets its allocator.
+/// Replaces a machine described by files of Slurm or topograph with an ordinary machine.
 ///
 /// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }`, or `machine = {
 /// topograph = "model.yaml", as = "tree" }`, where `as` may also be `block`. The partition `*`
-/// stands for the nodes of all partitions. A scheduler `slurm` gets the parameters of the
-/// `slurm.conf`. With a `gres.conf`, jobs share the nodes, whose types come from both files. Keys
-/// `partitions` and `reservations` may name nodes by a host list. If the scenario names no
-/// allocator, or `slurm`, the allocator becomes the one that places jobs as Slurm does.
+/// stands for the nodes of all partitions. The keys `partitions` and `reservations` may name nodes
+/// by a host list. With a `gres.conf`, jobs share nodes, and the types of nodes are read from the
+/// `slurm.conf` and the `gres.conf`. A scheduler `slurm` gets the parameters of the `slurm.conf`.
 ///
-/// If the partition is exactly one torus without holes, the machine becomes a torus with one
-/// processor for each of Slurm's nodes, for strategies of grids. Any other topology becomes a flat
-/// machine. On a torus, jobs of unlisted sizes are refused, as by Slurm. If jobs come from a table,
-/// the allocator gets the names by which jobs may require and exclude nodes and name partitions.
+/// If the partition is exactly one torus without holes, the new machine is a torus, so that
+/// strategies for grids can be used. It has one processor for each of Slurm's nodes. Any other
+/// topology becomes a flat machine.
+///
+/// If the scenario names no allocator, or the allocator `slurm`, it gets an allocator that places
+/// jobs as Slurm does. On a torus, this allocator refuses jobs of unlisted sizes, as Slurm does. If
+/// jobs come from a table, it also gets the names of nodes and partitions that jobs may use.
 pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     let Some(machine) = table.get("machine").and_then(Value::as_table) else { return Ok(()) };
     let named = KEYS.into_iter().find(|keys| machine.contains_key(keys[0]));

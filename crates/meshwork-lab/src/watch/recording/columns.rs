@@ -67,7 +67,9 @@ pub struct PartColumns {
     pub mem: Vec<u32>,
     /// Held thousandths of a GPU, for each part of a node that a job holds.
     pub gpu: Vec<u32>,
-    /// Amount of the resource `other` in each part. The study defines what this resource is.
+    /// For each part of a node that a job holds, the amount of the resource `other` in the part.
+    ///
+    /// The study defines what this resource is.
     pub other: Vec<u32>,
 }
 

@@ -59,7 +59,7 @@ pub(super) enum Special {
     Begin(u8),
     /// The job requests tasks, from which Slurm derives the number of nodes.
     Tasks,
-    /// Job comment that imitates records of Slurm.
+    /// The comment of the job contains text that looks like a job record of Slurm.
     Comment,
 }
 
@@ -716,7 +716,10 @@ pub(super) fn argument<'a>(arguments: &'a [String], name: &str) -> Option<&'a St
     arguments.get(place + 1)
 }
 
-/// Line of `squeue`, in which `field` replaces the letter after each `%` of the format.
+/// Formats one line of the output of `squeue`.
+///
+/// Each `%` in `format`, with the letter after it, is replaced by the text that `field` returns for
+/// this letter.
 pub(super) fn filled(format: &str, field: impl Fn(char) -> String) -> String {
     let mut letters = format.chars();
     let mut text = String::new();

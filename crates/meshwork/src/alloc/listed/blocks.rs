@@ -81,7 +81,10 @@ fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Pro
 
 const HIGHEST_LEVEL: u32 = 15;
 
-/// Placement rule of the allocator `blocks`: base blocks, and listed sizes of aggregated blocks.
+/// Placement rule of the allocator `blocks`, which places jobs in base and aggregated blocks.
+///
+/// A base block is a set of nodes, such as a rack. An aggregated block joins 2, 4, 8, … base
+/// blocks, and has one of the listed sizes.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     base: u32,

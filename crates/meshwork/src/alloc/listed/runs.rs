@@ -103,12 +103,12 @@ impl Rule for Runs {
     }
 }
 
-/// Runs of consecutive available nodes, in ascending order.
+/// Runs (longest sequences) of consecutive available nodes, in ascending order.
 ///
 /// Unless `contiguous` is set, a run also ends before a node of another weight, even if that node
-/// is required. Required nodes contribute neither to a run's number of free nodes nor to its
-/// weight. `first_required` is the first required node of a run. In a run that begins where the
-/// weight changes, `first_required` ignores required nodes at its beginning.
+/// is required. Required nodes are not counted as free nodes of a run, and do not determine its
+/// weight. `first_required` is the first required node of a run. If the run begins where the weight
+/// changes, required nodes at its beginning are ignored in `first_required`.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,

@@ -43,7 +43,9 @@ pub struct OrderContext<'a> {
 pub struct NodeOrderEntry {
     /// Name, description and parameters of the order.
     pub about: About,
-    /// Whether the order is built from requests that are typical of the workload.
+    /// Whether the order of nodes depends on the first requests of the workload.
+    ///
+    /// These requests are taken as typical of the workload.
     pub learns: bool,
     /// Function that builds the order of the nodes of a machine.
     pub build: fn(&Params, OrderContext<'_>) -> Result<Box<dyn NodeOrder>, Problem>,

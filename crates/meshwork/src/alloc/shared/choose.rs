@@ -576,11 +576,12 @@ struct NodeRun {
     is_used: bool,
 }
 
-/// Takes nodes from runs of consecutive nodes of equal weight, one run after another, by best fit.
+/// Takes nodes for a job from runs of consecutive nodes of equal weight, by best fit.
 ///
-/// Lighter runs come first. Among equally heavy runs, the one that suffices with the fewest CPUs is
-/// best. If no run suffices, the one with the most CPUs is best. A run with more CPUs than the best
-/// so far replaces it even if its nodes or GPUs do not suffice.
+/// The runs are used one after another, lighter runs first. Among runs of equal weight, the best is
+/// the one with the fewest CPUs that suffices for the rest of the job. If none suffices, the best
+/// is the one with the most CPUs. Runs are compared in the order of their nodes. A run with more
+/// CPUs replaces the best so far, even if its nodes or GPUs do not suffice.
 fn runs(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     let mut missing = attempt.missing(false);
     let map = attempt.map.clone();

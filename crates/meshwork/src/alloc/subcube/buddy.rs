@@ -293,7 +293,9 @@ impl BlockLists for Sorted {
 /// Stacks of free blocks, one for each dimension: the block that was inserted last is taken first.
 #[derive(Clone)]
 struct Stacks {
-    /// For each dimension, the first node of the block of this dimension that was inserted last.
+    /// For each stack, the first node of its top block, which was inserted last.
+    ///
+    /// The index of a stack is the dimension of its blocks. An empty stack has [`NONE`].
     heads: Vec<u32>,
     /// For each node, the block that begins there and is in one of the lists of free blocks.
     blocks: Vec<Listed>,

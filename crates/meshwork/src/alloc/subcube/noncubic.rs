@@ -48,10 +48,10 @@ struct Noncubic {
     search: CubeSearch,
 }
 
-/// Selects the dimension along which a subcube is halved.
+/// Selects the dimension along which a free subcube is halved, out of the dimensions in `among`.
 ///
 /// A dimension is preferred if the halves would extend along the same dimensions as a subcube that
-/// is already in the lists. Ties go to the highest dimension.
+/// is already in the lists of free subcubes. Ties go to the highest dimension.
 fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32>) -> u32 {
     let dimensions = Subcube { base: 0, mask: among }.dimensions();
     let mut listed = dimensions.rev().filter(|d| masks.contains_key(&(cube.mask & !(1 << d))));

@@ -116,11 +116,11 @@ impl CubeSearch {
     }
 }
 
-/// Bit set of the bases of all free subcubes along the dimensions of one mask.
+/// Bit set of the bases (lowest nodes) of all free subcubes that extend along a set of dimensions.
 ///
-/// A bit's place within its word gives the coordinates of the base along the six lowest dimensions.
-/// The index of the word gives its coordinates along the higher dimensions that are not in the
-/// mask.
+/// This set of dimensions is the mask. The position of a bit within its word has the coordinates of
+/// the base along the six lowest dimensions. The index of the word has the coordinates of the base
+/// along those higher dimensions that are not in the mask.
 #[derive(Clone, Copy)]
 pub struct Bases<'a> {
     words: &'a [u64],

@@ -408,8 +408,10 @@ macro_rules! spread {
     };
 }
 
-/// Number that identifies the island of a cell, if the cell counts an island's cores; else `None`.
-/// An island is a group of cores of a node.
+/// Number of the island whose cores a cell counts, unique among the islands of all nodes.
+///
+/// A cell is an entry in the list of a node's resources, and an island is a group of the node's
+/// cores. The number is `None` if the cell does not count the cores of an island.
 fn island(topology: &Topology, node: u32, cell: u16) -> Option<u32> {
     let islands = topology.types()?.of(node).islands;
     let own = (cell as usize).checked_sub(CORES)? as u32;

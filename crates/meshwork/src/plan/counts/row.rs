@@ -19,7 +19,7 @@ pub(super) struct Row {
     pub(super) span: f64,
     /// Earliest reserved start of a row of interchangeable jobs; infinity if the row is empty.
     pub(super) first: Time,
-    /// Last reserved start of a job of the row; minus infinity if the row has no jobs.
+    /// Latest reserved start of the interchangeable jobs of a row; minus infinity without jobs.
     pub(super) last: Time,
     /// Jobs and their reserved starts. They are boxed, because most passes read only the other
     /// fields.

@@ -40,8 +40,10 @@ pub(super) struct Planned {
     pub(super) promise: Reservation,
     asked: Asked,
     nodes: NodeSet,
-    /// Number of releases of nodes when the job was last checked for an earlier start. It is `None`
-    /// if all instants must be searched.
+    /// Number of releases of nodes before the last check whether a reserved job can start earlier.
+    ///
+    /// The next check examines only later releases. If the number is `None`, all instants must be
+    /// searched.
     seen: Option<u64>,
 }
 

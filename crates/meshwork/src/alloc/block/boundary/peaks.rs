@@ -104,9 +104,10 @@ pub(super) struct Peaks {
     /// The sets also contain nodes that are not bases. On a ring, they also contain bases at
     /// coordinate 0 from which the block can move.
     low: Vec<NodeSet>,
-    /// For each dimension, the bases from which the block cannot move one step up.
+    /// For each dimension, the bases (lowest corners) from which the block cannot move one step up.
     ///
-    /// The sets also contain nodes that are not bases.
+    /// The block has the requested size, and may only cover free nodes. The sets also contain nodes
+    /// that are not bases.
     high: Vec<NodeSet>,
     /// Bases that satisfy the condition for a [peak](Peaks) in the current dimension.
     candidates: NodeSet,

@@ -26,8 +26,9 @@ pub(super) struct Balls {
     pub(super) slices: Vec<Source>,
     /// For each dimension of a plane, table of the balls over all other dimensions of the plane.
     pub(super) slices_of_planes: Vec<Source>,
-    /// Table of balls within one plane. They extend along all dimensions of the plane, and no
-    /// others.
+    /// Table of the numbers of free nodes in balls that lie within one plane.
+    ///
+    /// These balls extend along every dimension of the plane, and along no other dimension.
     pub(super) planes: Source,
     /// Table of the numbers of free nodes in balls that extend along all dimensions.
     ///

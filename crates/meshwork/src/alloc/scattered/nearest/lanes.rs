@@ -1,6 +1,6 @@
 //! Hops over all pairs of nodes, computed for several centres at once, one in each vector lane.
 
-/// Number of centres that are handled at once, enough to fill several vector registers.
+/// Number of centre nodes that are processed in parallel, enough to fill several vector registers.
 pub(super) const LANES: usize = 32;
 
 pub(super) type Lanes<T> = [T; LANES];

@@ -64,8 +64,9 @@ impl NearestNodes {
         self.best_one_by_one(site, &centres, count)
     }
 
-    /// The [best](NearestNodes::best) centre; `None` if the counts of nodes would exceed their
-    /// limits.
+    /// Finds the [best](NearestNodes::best) centre with counts around all centres at once.
+    ///
+    /// `None` if this needs too many counts, or if a count may be too large for its integer type.
     fn best_of_all(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
         self.best_of_all.best(site.grid(), site.free(), centres, count)
     }

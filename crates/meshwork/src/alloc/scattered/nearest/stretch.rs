@@ -21,8 +21,7 @@ pub(super) struct Stretch {
     by_plane: Vec<Lanes<u16>>,
     /// For each centre, numbers of its nearest nodes by their coordinate along one upper dimension.
     along: Vec<Lanes<u16>>,
-    /// For each centre, numbers of its nearest nodes by their coordinates along each lower
-    /// dimension.
+    /// For each coordinate along each lower dimension, the number of each centre's nearest nodes.
     ///
     /// In one plane, only some of the nodes at the largest distance are among the nearest nodes.
     /// These nodes are not counted here.
@@ -185,9 +184,9 @@ impl Stretch {
         }
     }
 
-    /// Sum of the hops along the upper dimensions over all pairs of nodes nearest to each centre.
+    /// For each centre, the hops along upper dimensions, summed over pairs of its nearest nodes.
     ///
-    /// Overwrites the counts in `by_plane`, from which the sum is computed.
+    /// The sum is computed from the counts in `by_plane`, which are overwritten.
     fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
         let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
         for axis in axes.axes[planes.lower..].iter().rev() {

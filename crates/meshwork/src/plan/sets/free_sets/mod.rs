@@ -128,8 +128,10 @@ impl FreeSets {
         self.steps.iter().any(Step::is_overdrawn)
     }
 
-    /// Longest interval around a range of steps in which one of the `nodes` stays free. It may be
-    /// too long if some of the nodes still have holders in the range.
+    /// Start and end of the time around a range of steps in which one of the `nodes` stays free.
+    ///
+    /// Each end may come from another node. All `nodes` count as free within the range, so the time
+    /// may be too long if some of them are still held there.
     fn around(&mut self, first: usize, last: usize, nodes: &NodeSet) -> (Time, Time) {
         let FreeSets { steps, throughout } = self;
         if throughout.is_empty() {
