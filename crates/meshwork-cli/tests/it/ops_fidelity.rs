@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::common::backlog::{completed, replay, slurm_machine};
 use crate::common::{Numbers, Said, Scratch, TORUS, call, meshwork, skip};
 use meshwork_lab::slurm::folder::Folder;
+use meshwork_lab::text::number::significant;
 use meshwork_slurm::history::{History, JobRecord};
 use serde_json::{Value as Json, json};
 
@@ -71,6 +72,9 @@ fn the_rule_and_the_clean_up_of_a_known_history_are_found() {
         assert_eq!(json["cleanup_seconds"], json!(cleanup as f64));
         assert!(json["by"]["backfill"]["decisions"].as_u64() > Some(20), "{json:#}");
         // Replays with other random fractions of seconds have nearly the same waits.
+        let wait = |key: &str| json["wait"][key].as_f64().unwrap();
+        let (lowest, highest) = (wait("lowest"), wait("highest"));
+        assert!(lowest < wait("predicted") && wait("predicted") < highest, "{json:#}");
         for own in json["waits"].as_array().unwrap() {
             let value = |key: &str| own[key].as_f64().unwrap();
             let difference = (value("real") - value("predicted")).abs();
@@ -115,6 +119,8 @@ fn the_one_decision_that_is_not_the_rules_is_named() {
     assert_eq!(json["differing"][0]["job"], json!(altered));
     let said = call(&folder, "ops fidelity site");
     said.out_has(&format!("differs     job {altered} (line "));
+    let number = |key: &str| significant(json["wait"][key].as_f64().unwrap(), 3);
+    said.out_has(&format!("Jobs wait {} to {} s on ", number("lowest"), number("highest")));
     said.out_has("399 of 400 are those of the rule");
 }
 

@@ -60,6 +60,8 @@ pub struct Fidelity {
     pub starts: Vec<StartBeside>,
     /// Mean recorded wait and mean predicted wait in seconds, from a replay of all jobs.
     pub wait: Option<(f64, f64)>,
+    /// Mean wait in seconds in each replayed copy of the history, in ascending order.
+    pub copies: Vec<f64>,
     pub unmodelled: Vec<Unmodelled>,
 }
 
@@ -194,6 +196,12 @@ impl Fidelity {
         doubts
     }
 
+    /// Lowest and highest mean wait in the replayed copies; `None` if at most one was replayed.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let (lowest, highest) = self.copies.first().zip(self.copies.last())?;
+        (self.copies.len() > 1).then_some((*lowest, *highest))
+    }
+
     pub fn json(&self) -> Json {
         let doubts = self.doubts();
         let (decisions, matching) = self.all();
@@ -221,7 +229,7 @@ impl Fidelity {
         let groups = WAIT_GROUPS.iter().skip(1).map(|by| ((*by).to_owned(), json!(waits(by))));
         let groups: serde_json::Map<String, Json> = groups.collect();
         let counts = self.start_counts();
-        let wait = self.wait.unzip();
+        let (wait, range) = (self.wait.unzip(), self.range().unzip());
         let left_out = |own: &Unmodelled| json!({ "what": own.what, "share": own.share });
         let left_out: Vec<Json> = self.unmodelled.iter().map(left_out).collect();
         json!({
@@ -229,7 +237,9 @@ impl Fidelity {
                 "total": counts.total, "place": counts.place, "cycle": counts.cycle,
                 "early": counts.early, "late": counts.late
             },
-            "wait": { "real": wait.0, "predicted": wait.1 },
+            "wait": {
+                "real": wait.0, "predicted": wait.1, "lowest": range.0, "highest": range.1
+            },
             "unmodelled": left_out, "modelled": self.is_modelled(),
             "jobs": self.jobs, "placed": self.placed, "placements": self.placements, "decisions": decisions,
             "match": matching, "cleanup_seconds": self.cleanup, "by": by, "simultaneous": self.simultaneous,
@@ -258,12 +268,12 @@ pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
         return found;
     }
     let cleanup = found.cleanup.unwrap_or(0.0);
-    let pairs =
+    let (pairs, copies) =
         predicted_waits(&machine, stays, cleanup, &|started| report(all + started, 2 * all));
     let of = |own: fn(&JobWait<'_>) -> f64| mean(&pairs.iter().map(own).collect::<Vec<f64>>());
     let wait = of(|own| own.real).zip(of(|own| own.predicted));
     let unmodelled = unmodelled::of(&machine, &folder.history);
-    Fidelity { waits: waits(pairs), wait, unmodelled, ..found }
+    Fidelity { waits: waits(pairs), wait, copies, unmodelled, ..found }
 }
 
 /// Compares the decisions and the starts of a history with the model, but not the waits.
@@ -339,6 +349,7 @@ fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMach
         waits: Vec::new(),
         starts,
         wait: None,
+        copies: Vec::new(),
         unmodelled: Vec::new(),
         lacks_priorities: SiteRules::of(&machine).lacks_priorities,
         simultaneous: seconds.values().filter(|&&count| count > 1).sum(),
@@ -382,12 +393,14 @@ struct JobWait<'a> {
 }
 
 /// Recorded wait of each job, and its predicted wait, averaged over several replays.
+///
+/// The second part of the result has the mean wait of the jobs in each replay, in ascending order.
 fn predicted_waits<'a>(
     machine: &SlurmMachine,
     stays: &'a [JobRecord],
     cleanup: f64,
     report: &(dyn Fn(usize) + Sync),
-) -> Vec<JobWait<'a>> {
+) -> (Vec<JobWait<'a>>, Vec<f64>) {
     let rules = &SiteRules::of(machine);
     let copies = paired::copies(stays.len());
     let of = |copy: u64| {
@@ -406,7 +419,16 @@ fn predicted_waits<'a>(
         let predicted: Vec<f64> = starts.map(|start| (start - queued) as f64).collect();
         Some(JobWait { stay, queued, real: real as f64, predicted: mean(&predicted)? })
     };
-    stays.iter().enumerate().filter_map(one).collect()
+    let of_copy = |outcomes: &Vec<JobOutcome>| {
+        let wait = |(outcome, stay): (&JobOutcome, &JobRecord)| {
+            let queued = stay.queued().filter(|_| stay.wait().is_some())?;
+            Some((outcome.start? - queued) as f64)
+        };
+        mean(&outcomes.iter().zip(stays).filter_map(wait).collect::<Vec<f64>>())
+    };
+    let mut means: Vec<f64> = found.iter().filter_map(of_copy).collect();
+    means.sort_by(f64::total_cmp);
+    (stays.iter().enumerate().filter_map(one).collect(), means)
 }
 
 fn monday(second: Second) -> String {

@@ -139,6 +139,19 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
             waits(out, by, &own)?;
         }
     }
+    let Some((real, (lowest, highest))) = found.wait.map(|own| own.0).zip(found.range()) else {
+        return Ok(());
+    };
+    let is_within = (lowest..=highest).contains(&real);
+    out.line("")?;
+    out.line(&format!(
+        "Jobs wait {} to {} s on average in {} replays, which differ in fractions of seconds only. The recorded {} s {} in this range.",
+        significant(lowest, 3),
+        significant(highest, 3),
+        found.copies.len(),
+        significant(real, 3),
+        if is_within { "is" } else { "is not" }
+    ))?;
     Ok(())
 }
 
