@@ -78,16 +78,10 @@ pub(super) struct Start {
 pub(super) struct Queue(Vec<Pair>);
 
 /// Numbers of jobs that a backfill pass has considered, of each user and in each partition.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct BackfillCounts {
     of_user: BTreeMap<usize, usize>,
-    of_partition: Vec<usize>,
-}
-
-impl BackfillCounts {
-    fn new(partitions: usize) -> BackfillCounts {
-        BackfillCounts { of_user: BTreeMap::new(), of_partition: vec![0; partitions] }
-    }
+    of_partition: BTreeMap<usize, usize>,
 }
 
 /// Recorded starts in one pass: for each job, the index of its partition and its nodes. When a job
@@ -598,12 +592,17 @@ impl<'a> Controller<'a> {
                 },
             }
         }
+        self.end_pass(pairs, tried, &decided);
+        decided
+    }
+
+    /// Undoes the starts in `tried`, and removes the started jobs from the queue.
+    fn end_pass(&mut self, pairs: Vec<Pair>, tried: Vec<usize>, decided: &[Start]) {
         tried.into_iter().for_each(|job| drop(self.release(job)));
         self.pairs = pairs;
         if !decided.is_empty() {
             self.pairs.retain(|own| !self.running.contains_key(&own.job));
         }
-        decided
     }
 
     /// Whether a job is too young, or its priority too low, for it to reserve nodes.
@@ -627,7 +626,6 @@ impl<'a> Controller<'a> {
     /// Runs the backfill scheduler, and returns its starts. If `recorded` is given, the recorded
     /// starts are made instead, as in [`main`](Controller::main).
     pub(super) fn backfill(&mut self, now: Second, recorded: Option<&Recorded>) -> Vec<Start> {
-        let parameters = &self.rules.parameters;
         let closed = self.closed(now);
         let mut fits: Vec<Option<bool>> = vec![None; self.kinds];
         // Limits as in [`Self::leaves_nodes`].
@@ -635,12 +633,12 @@ impl<'a> Controller<'a> {
         let mut plan = self.plan(now, &closed);
         let mut preemptable: BTreeMap<(usize, Option<usize>), NodeSet> = BTreeMap::new();
         let mut together: BTreeMap<u64, Vec<(usize, usize, NodeSet)>> = BTreeMap::new();
-        let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
+        let (mut decided, mut done) = (Vec::new(), BTreeSet::new());
         // Unrecorded starts, which are undone after the pass.
         let mut tried = Vec::new();
         let mut last_start: Option<(NodeSet, Second)> = None;
         let pairs = std::mem::take(&mut self.pairs);
-        let mut counts = BackfillCounts::new(self.desks.len());
+        let mut counts = BackfillCounts::default();
         let busy = self.bounds_reach(&plan, recorded).then(|| plan.busy());
         let mut reach = self.reach(&pairs, &done, &counts, &[], busy.as_ref());
         // Jobs from this position on cannot start. `last_start` belongs to the job before it.
@@ -670,9 +668,6 @@ impl<'a> Controller<'a> {
             }
             let request = self.jobs[pair.job].requests[pair.request].clone();
             let partition = request.partition;
-            if tested >= parameters.bf_max_job_test {
-                break;
-            }
             if !self.takes_part(pair, &mut counts) {
                 continue;
             }
@@ -690,7 +685,6 @@ impl<'a> Controller<'a> {
                 if fits { self.begin(&request, &kept) } else { None }
             });
             if planned.is_some() {
-                tested += 1;
                 reach.note(place);
             }
             let Some(planned) = planned.filter(|_| is_allowed) else { continue };
@@ -764,11 +758,7 @@ impl<'a> Controller<'a> {
                 }
             }
         }
-        tried.into_iter().for_each(|job| drop(self.release(job)));
-        self.pairs = pairs;
-        if !decided.is_empty() {
-            self.pairs.retain(|own| !self.running.contains_key(&own.job));
-        }
+        self.end_pass(pairs, tried, &decided);
         decided
     }
 
@@ -781,7 +771,7 @@ impl<'a> Controller<'a> {
             return false;
         }
         let of_user = counts.of_user.entry(job.user).or_default();
-        let of_partition = &mut counts.of_partition[partition];
+        let of_partition = counts.of_partition.entry(partition).or_default();
         let is_considered =
             *of_user < parameters.bf_max_job_user && *of_partition < parameters.bf_max_job_part;
         *of_user += usize::from(is_considered);

@@ -1,5 +1,6 @@
 //! Plan of a backfill pass: reservations over time, and the ends of running jobs.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use meshwork::alloc::listed::{NodeSpans, SpanSearch, find};
@@ -392,13 +393,14 @@ impl BackfillPlan {
             if free.count() < wanted.nodes {
                 return None;
             }
-            let Structure::Block(blocks, ..) = &site.structure else {
-                return find(site.rule(), &site.nodes, wanted, free);
-            };
-            let mut free = free.clone();
-            for block in blocks.base_blocks().iter().filter(|_| request.asked.whole_blocks) {
-                if !block.is_within(&free) {
-                    free.subtract(block);
+            let mut free = Cow::Borrowed(free);
+            if request.asked.whole_blocks
+                && let Structure::Block(blocks, ..) = &site.structure
+            {
+                for block in blocks.base_blocks() {
+                    if !block.is_within(&free) {
+                        free.to_mut().subtract(block);
+                    }
                 }
             }
             let are_enough = free.count() >= wanted.nodes;

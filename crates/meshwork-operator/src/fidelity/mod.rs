@@ -410,22 +410,21 @@ fn predicted_waits<'a>(
             }
         };
         let copy = Some(copy);
-        ControllerReplay { machine, rules, stays, cleanup, copy, report: &report }.run().ok()
-    };
-    let found: Vec<Vec<JobOutcome>> = (0..copies).into_par_iter().filter_map(of).collect();
-    let one = |(place, stay): (usize, &'a JobRecord)| {
-        let (queued, real) = stay.queued().zip(stay.wait())?;
-        let starts = found.iter().filter_map(|outcomes| outcomes[place].start);
-        let predicted: Vec<f64> = starts.map(|start| (start - queued) as f64).collect();
-        Some(JobWait { stay, queued, real: real as f64, predicted: mean(&predicted)? })
-    };
-    let of_copy = |outcomes: &Vec<JobOutcome>| {
-        let wait = |(outcome, stay): (&JobOutcome, &JobRecord)| {
-            let queued = stay.queued().filter(|_| stay.wait().is_some())?;
+        let replay = ControllerReplay { machine, rules, stays, cleanup, copy, report: &report };
+        let wait = |(outcome, stay): (JobOutcome, &JobRecord)| {
+            let (queued, _) = stay.queued().zip(stay.wait())?;
             Some((outcome.start? - queued) as f64)
         };
-        mean(&outcomes.iter().zip(stays).filter_map(wait).collect::<Vec<f64>>())
+        Some(replay.run().ok()?.into_iter().zip(stays).map(wait).collect())
     };
+    let found: Vec<Vec<Option<f64>>> = (0..copies).into_par_iter().filter_map(of).collect();
+    let one = |(place, stay): (usize, &'a JobRecord)| {
+        let (queued, real) = stay.queued().zip(stay.wait())?;
+        let predicted: Vec<f64> = found.iter().filter_map(|waits| waits[place]).collect();
+        Some(JobWait { stay, queued, real: real as f64, predicted: mean(&predicted)? })
+    };
+    let of_copy =
+        |waits: &Vec<Option<f64>>| mean(&waits.iter().flatten().copied().collect::<Vec<f64>>());
     let mut means: Vec<f64> = found.iter().filter_map(of_copy).collect();
     means.sort_by(f64::total_cmp);
     (stays.iter().enumerate().filter_map(one).collect(), means)

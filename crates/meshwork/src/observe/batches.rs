@@ -129,7 +129,7 @@ impl Batches {
 
     /// Sums of the batch to which the latest arrived job belongs; `None` before the first arrival.
     ///
-    /// As time passes, integrals over time are added to the sums of this batch.
+    /// Integrals over time are added to the sums of this batch while time passes.
     #[inline(always)]
     pub(super) fn of_time(&mut self) -> Option<&mut Sums> {
         self.batches.last_mut().map(|batch| &mut batch.sums)
